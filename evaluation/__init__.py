@@ -1,0 +1,1 @@
+"""Is it good, is it fast: measured the way the field does."""

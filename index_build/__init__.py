@@ -1,0 +1,1 @@
+"""From files of papers to a corpus that can be searched."""
