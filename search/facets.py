@@ -1,0 +1,214 @@
+"""Facet labeller: hidden states of the shared encoder -> what each sentence does in its abstract.
+
+The labeller does not read text. It branches off the default encoder at hidden state `layer`: the lower
+layers are shared with the search vectors, the upper ones are the labeller's own, tuned copy, so that labels
+cost half an encoding pass instead of a whole one. All sentences of an abstract are labelled at once, each
+seeing the others, as in Cohan et al. 2019, "Pretrained Language Models for Sequential Sentence
+Classification".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor, nn
+
+from search.errors import ModelError
+from search.types import FACETS, Facet
+
+MODELS = Path(__file__).parent / "models"
+WEIGHTS, CARD = "facets.safetensors", "facets.json"
+HIDDEN_FROM_ATTENTION = -1e4  # finite, so that a row with nothing to look at stays a number
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The sizes of a labeller; kept beside its weights."""
+
+    layer: int = 3
+    """It reads the encoder's hidden state with this number (0 is the embeddings)."""
+    layers: int = 3
+    hidden: int = 384
+    heads: int = 12
+    inner: int = 1536
+    sentence_layers: int = 1
+    """Transformer layers over the sentences' vectors, after the words' layers."""
+    sentence_inner: int = 768
+    places: int = 16
+    """Places counted from the start and from the end before "far away"."""
+    dropout: float = 0.0
+
+
+class Layer(nn.Module):
+    """One transformer layer as in BERT: attention, then a feed-forward net, each added and normalised."""
+
+    def __init__(self, hidden: int, heads: int, inner: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.out = (nn.Linear(hidden, hidden) for _ in range(4))
+        self.attention_norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.grow, self.shrink = nn.Linear(hidden, inner), nn.Linear(inner, hidden)
+        self.norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """x [b, t, h]; bias [b, 1, 1, t] is added to the attention scores."""
+        batch, length, hidden = x.shape
+        query, key, value = (
+            part(x).view(batch, length, self.heads, hidden // self.heads).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        rate = self.dropout.p if self.training else 0.0
+        seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=rate)
+        seen = seen.transpose(1, 2).reshape(batch, length, hidden)
+        x = self.attention_norm(x + self.dropout(self.out(seen)))
+        return self.norm(x + self.dropout(self.shrink(nn.functional.gelu(self.grow(x)))))
+
+
+def assign(sentence_index: Tensor, count: int) -> Tensor:
+    """Which token belongs to which sentence: [b, t] indices (-1 for none) -> [b, count, t] of 0 and 1."""
+    places = torch.arange(count, device=sentence_index.device)
+    return (sentence_index.unsqueeze(1) == places.view(1, -1, 1)).to(torch.float32)
+
+
+class FacetLabeller(nn.Module):
+    """Own upper layers over the shared lower ones, a look across the sentences, and five probabilities."""
+
+    def __init__(self, shape: Shape | None = None, id: str = "untrained") -> None:
+        super().__init__()
+        self.shape = shape = shape or Shape()
+        self.id = id
+        self.layer = shape.layer
+        self.starts = nn.Embedding(shape.places, shape.hidden)
+        self.ends = nn.Embedding(shape.places, shape.hidden)
+        self.depth = nn.Linear(2, shape.hidden)
+        self.first = nn.Parameter(torch.zeros(shape.hidden))
+        self.words = nn.ModuleList(
+            Layer(shape.hidden, shape.heads, shape.inner, shape.dropout) for _ in range(shape.layers)
+        )
+        self.sentences = nn.ModuleList(
+            Layer(shape.hidden, shape.heads, shape.sentence_inner, shape.dropout)
+            for _ in range(shape.sentence_layers)
+        )
+        self.dropout = nn.Dropout(shape.dropout)
+        self.head = nn.Linear(shape.hidden, len(FACETS))
+        for place in (self.starts.weight, self.ends.weight, self.depth.weight, self.depth.bias):
+            nn.init.zeros_(place)
+
+    def forward(self, hidden: Tensor, attention_mask: Tensor, assignment: Tensor) -> Tensor:
+        """Probabilities [b, n, 5] in the order of FACETS.
+
+        hidden [b, t, h] is the encoder's hidden state number `layer`; attention_mask [b, t] is 1 for real
+        tokens; assignment [b, n, t] is 1 where a token belongs to a sentence (see `assign`), so title and
+        special tokens belong to none. Rows past a document's last sentence mean nothing. No shape depends
+        on values: the encoder can be exported together with the labeller as one graph.
+        """
+        return self.logits(hidden, attention_mask, assignment).softmax(-1)
+
+    def logits(self, hidden: Tensor, attention_mask: Tensor, assignment: Tensor) -> Tensor:
+        """Scores [b, n, 5] before the softmax."""
+        assignment = assignment.to(hidden.dtype)
+        place = self._place(assignment)
+        mine = assignment.sum(1)  # [b, t]: 1 for a sentence's token; the title is not looked at
+        earlier = nn.functional.pad(assignment, (1, 0))[..., :-1]
+        opens = mine - (assignment * earlier).sum(1)
+        x = hidden + assignment.transpose(1, 2) @ place + opens.unsqueeze(-1) * self.first
+        bias = _bias(mine * attention_mask.to(hidden.dtype))
+        for layer in self.words:
+            x = layer(x, bias)
+        lengths = assignment.sum(-1, keepdim=True)
+        x = assignment @ x / lengths.clamp(min=1)
+        bias = _bias((lengths.squeeze(-1) > 0).to(hidden.dtype))
+        for number, layer in enumerate(self.sentences):
+            x = layer(x + place if number == 0 else x, bias)
+        return self.head(self.dropout(x))
+
+    def _place(self, assignment: Tensor) -> Tensor:
+        """Where each sentence stands: from the start, from the end, in parts of the whole: [b, n, h]."""
+        present = (assignment.sum(-1) > 0).to(torch.long)
+        number = present.cumsum(1) - 1
+        total = present.sum(1, keepdim=True)
+        most = self.shape.places - 1
+        depth = torch.stack([number / total.clamp(min=1), total.expand_as(number) / 16.0], -1)
+        return (
+            self.starts(number.clamp(0, most))
+            + self.ends((total - 1 - number).clamp(0, most))
+            + self.depth(depth.to(assignment.dtype))
+        )
+
+
+def _bias(seen: Tensor) -> Tensor:
+    """[b, t] of 0 and 1 -> what is added to attention scores, [b, 1, 1, t]."""
+    return ((1 - seen) * HIDDEN_FROM_ATTENTION)[:, None, None, :]
+
+
+def apply_hints(probabilities: NDArray[np.float32], hints: Sequence[Facet | None]) -> NDArray[np.float32]:
+    """The source knows better: a hinted sentence gets its facet with certainty.
+
+    probabilities [n, 5], one hint (or None) per row; returns a new array.
+    """
+    if len(hints) != len(probabilities):
+        raise ValueError(f"{len(hints)} hints for {len(probabilities)} sentences")
+    result = probabilities.copy()
+    for row, hint in enumerate(hints):
+        if hint is not None:
+            result[row] = 0.0
+            result[row, FACETS.index(hint)] = 1.0
+    return result
+
+
+def load_labeller(folder: Path | None = None) -> FacetLabeller:
+    """The shipped labeller, or the one in `folder` or in the folder TRIPTYCH_FACETS names; in float32."""
+    folder = folder or Path(os.environ.get("TRIPTYCH_FACETS") or MODELS)
+    shape, promised, data = _read(folder)
+    found = hashlib.sha256(data).hexdigest()
+    if found != promised:
+        raise ModelError(
+            f"The facet labeller in {folder / WEIGHTS} has hash {found[:12]}… instead of {promised[:12]}…: "
+            "fetch the file again, or train it with `python -m training facets`."
+        )
+    labeller = FacetLabeller(shape, id=f"facets-{found[:12]}")
+    try:
+        labeller.load_state_dict({name: tensor.float() for name, tensor in load_tensors(data).items()})
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(
+            f"The facet labeller in {folder / WEIGHTS} does not have the sizes that {CARD} gives: "
+            "fetch both files again, or train it with `python -m training facets`."
+        ) from error
+    return labeller.eval()
+
+
+def _read(folder: Path) -> tuple[Shape, str, bytes]:
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        return Shape(**card["shape"]), str(card["sha256"]), (folder / WEIGHTS).read_bytes()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"The facet labeller in {folder} cannot be read ({type(error).__name__}): {WEIGHTS} and {CARD} "
+            "must both be there, as `python -m training facets` writes them."
+        ) from error
+
+
+def save_labeller(labeller: FacetLabeller, folder: Path, notes: dict[str, Any] | None = None) -> str:
+    """Write weights (half precision) and card to `folder`; returns the labeller's id."""
+    tensors = {name: tensor.half().cpu().contiguous() for name, tensor in labeller.state_dict().items()}
+    data = save_tensors(tensors)
+    digest = hashlib.sha256(data).hexdigest()
+    card = {"shape": asdict(labeller.shape) | {"dropout": 0.0}, "sha256": digest} | (notes or {})
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in ((WEIGHTS, data), (CARD, (json.dumps(card, indent=1) + "\n").encode())):
+        draft = folder / f"{name}.part"
+        draft.write_bytes(content)
+        draft.replace(folder / name)
+    return f"facets-{digest[:12]}"

@@ -1,0 +1,140 @@
+"""The facet labeller: probabilities, batching, hints, hash check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from search.errors import ModelError
+from search.facets import (
+    CARD,
+    WEIGHTS,
+    FacetLabeller,
+    Shape,
+    apply_hints,
+    assign,
+    load_labeller,
+    save_labeller,
+)
+from search.types import FACETS, Facet
+
+TINY = Shape(layer=1, layers=2, hidden=16, heads=4, inner=32, sentence_layers=1, sentence_inner=24, places=4)
+
+
+@pytest.fixture
+def labeller() -> FacetLabeller:
+    """Random weights everywhere, so that each part of the computation matters."""
+    torch.manual_seed(5)
+    made = FacetLabeller(TINY)
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return made.eval()
+
+
+def batch(*lengths: tuple[int, ...], title: int = 2) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Documents given by the lengths of their sentences, after [CLS] and `title` tokens, then [SEP]."""
+    indices = [
+        [-1] * (1 + title) + [i for i, n in enumerate(doc) for _ in range(n)] + [-1] for doc in lengths
+    ]
+    longest = max(map(len, indices))
+    generator = torch.Generator().manual_seed(1)
+    hidden = torch.randn(len(indices), longest, TINY.hidden, generator=generator)
+    mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in indices])
+    index = torch.tensor([row + [-1] * (longest - len(row)) for row in indices])
+    return hidden, mask, assign(index, max(map(len, lengths)))
+
+
+def test_probabilities_sum_to_one(labeller: FacetLabeller) -> None:
+    probabilities = labeller(*batch((3, 2, 4), (5,)))
+    assert probabilities.shape == (2, 3, len(FACETS))
+    torch.testing.assert_close(probabilities.sum(-1), torch.ones(2, 3))
+    assert (probabilities >= 0).all()
+
+
+def test_labels_do_not_depend_on_the_batch(labeller: FacetLabeller) -> None:
+    hidden, mask, owners = batch((3, 2, 4), (5,), (1, 1))
+    together = labeller(hidden, mask, owners)
+    for row, (sentences, tokens) in enumerate([(3, 13), (1, 9), (2, 6)]):
+        only = slice(row, row + 1)
+        alone = labeller(hidden[only, :tokens], mask[only, :tokens], owners[only, :sentences, :tokens])
+        torch.testing.assert_close(alone[0], together[row, :sentences], rtol=1e-4, atol=1e-6)
+
+
+def test_the_title_is_not_looked_at(labeller: FacetLabeller) -> None:
+    hidden, mask, owners = batch((3, 2, 4))
+    changed = hidden.clone()
+    changed[:, :3] += 10
+    torch.testing.assert_close(labeller(changed, mask, owners), labeller(hidden, mask, owners))
+
+
+def test_sentences_see_one_another_and_their_place(labeller: FacetLabeller) -> None:
+    hidden, mask, owners = batch((3, 2, 4))
+    before = labeller(hidden, mask, owners)
+    changed = hidden.clone()
+    changed[:, -3] += 10  # a word of the last sentence
+    assert not torch.allclose(labeller(changed, mask, owners)[:, 0], before[:, 0], atol=1e-4)
+    same = torch.ones_like(hidden)
+    in_place = labeller(same, mask, owners)
+    assert not torch.allclose(in_place[:, 0], in_place[:, 1], atol=1e-4)
+
+
+def test_a_document_without_sentences_gives_numbers(labeller: FacetLabeller) -> None:
+    hidden, mask, owners = batch((3, 2), ())
+    assert torch.isfinite(labeller(hidden, mask, owners)).all()
+
+
+def test_assignment_by_hand() -> None:
+    expected = torch.tensor([[[0, 1, 1, 0, 0], [0, 0, 0, 1, 0]]], dtype=torch.float32)
+    assert torch.equal(assign(torch.tensor([[-1, 0, 0, 1, -1]]), 2), expected)
+
+
+def test_hints_win() -> None:
+    probabilities = np.full((3, 5), 0.2, dtype=np.float32)
+    hinted = apply_hints(probabilities, (None, Facet.RESULT, Facet.OBJECTIVE))
+    np.testing.assert_array_equal(hinted[0], probabilities[0])
+    np.testing.assert_array_equal(hinted[1:], [[0, 0, 0, 1, 0], [0, 1, 0, 0, 0]])
+    assert probabilities.max() == np.float32(0.2), "the given array stays as it was"
+
+
+def test_hints_must_fit() -> None:
+    with pytest.raises(ValueError, match="2 hints for 3 sentences"):
+        apply_hints(np.full((3, 5), 0.2, dtype=np.float32), (None, None))
+
+
+def test_saved_labeller_comes_back(labeller: FacetLabeller, tmp_path: Path) -> None:
+    name = save_labeller(labeller, tmp_path)
+    loaded = load_labeller(tmp_path)
+    assert loaded.id == name
+    assert loaded.layer == TINY.layer
+    parts = batch((3, 2, 4))
+    torch.testing.assert_close(loaded(*parts), labeller(*parts), rtol=0, atol=0.02)
+
+
+def test_broken_weights_are_refused(labeller: FacetLabeller, tmp_path: Path) -> None:
+    save_labeller(labeller, tmp_path)
+    weights = bytearray((tmp_path / WEIGHTS).read_bytes())
+    weights[-1] ^= 1
+    (tmp_path / WEIGHTS).write_bytes(weights)
+    with pytest.raises(ModelError, match="has hash"):
+        load_labeller(tmp_path)
+
+
+def test_missing_or_wrong_card_is_refused(labeller: FacetLabeller, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="cannot be read"):
+        load_labeller(tmp_path)
+    save_labeller(labeller, tmp_path)
+    card = (tmp_path / CARD).read_text()
+    (tmp_path / CARD).write_text(card.replace('"hidden": 16', '"hidden": 32'))
+    with pytest.raises(ModelError, match="does not have the sizes"):
+        load_labeller(tmp_path)
+
+
+def test_folder_by_environment(
+    labeller: FacetLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = save_labeller(labeller, tmp_path)
+    monkeypatch.setenv("TRIPTYCH_FACETS", str(tmp_path))
+    assert load_labeller().id == name
