@@ -33,6 +33,8 @@ class Settings:
     """How much long abstracts are held back, from 0 to 1."""
     keep_builds: int = 2
     """How many builds of a corpus stay on disk, the current one included."""
+    session_library: bool = False
+    """Kept papers live in each visitor's session only: for a host without a durable disk."""
     allow_import: bool = True
     """Whether visitors of the app may add papers to the corpus."""
     upload_mb: int = 25
