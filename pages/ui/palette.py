@@ -1,0 +1,51 @@
+"""How a facet looks: a word first, then a symbol and a colour that colour-blind readers tell apart.
+
+The colours are those of `.streamlit/config.toml`, once more for charts. `tests/test_app_palette.py`
+checks both against each other, their contrast, and their distance as colour-blind readers see them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from search.types import Facet
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    word: str
+    name: str
+    """The colour's name in Streamlit's markdown: `:blue-badge[Background]`."""
+    light: str
+    dark: str
+    shape: str
+    """The mark in charts, so that colour is never alone."""
+
+
+LOOKS: dict[Facet, Look] = {
+    Facet.BACKGROUND: Look("Background", "blue", "#28349a", "#8d9bf5", "circle"),
+    Facet.METHOD: Look("Method", "orange", "#a85500", "#f0954a", "square"),
+    Facet.RESULT: Look("Result", "green", "#0f7d74", "#6ee7d2", "triangle-up"),
+    Facet.OTHER: Look("Other", "gray", "#5b616e", "#9aa1ad", "diamond"),
+}
+SHOWN: tuple[Facet, ...] = tuple(LOOKS)
+"""What a reader can choose from: the three panels and the rest."""
+
+
+def look(facet: Facet | None) -> Look:
+    return LOOKS[(facet or Facet.OTHER).panel]
+
+
+def word(facet: Facet | None) -> str:
+    return look(facet).word
+
+
+def colours(dark: bool) -> list[str]:
+    """The colours of SHOWN, in that order."""
+    return [each.dark if dark else each.light for each in LOOKS.values()]
+
+
+def badge(facet: Facet | None) -> str:
+    """The facet as a coloured word in Streamlit's markdown."""
+    shown = look(facet)
+    return f":{shown.name}-badge[{shown.word}]"

@@ -1,0 +1,142 @@
+"""Lists survive a restart, keep owners apart and travel as a file."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search.errors import CorpusError, InputError
+from search.library import Library
+from search.list_files import Kept, ReadingList, dump_lists, load_lists, paper_from_json, paper_to_json
+from search.types import Paper
+
+TIDES = Paper("p:1", "Tides in closed basins", "Water moves.", ("Mar, Ana",), 2001, "Ocean notes", ("sea",))
+WINDS = Paper("p:2", "Winds over warm water")
+
+
+@pytest.fixture
+def library() -> Library:
+    return Library.open(None)
+
+
+def test_a_list_survives_closing_the_store(tmp_path: Path) -> None:
+    first = Library.open(tmp_path)
+    first.keep("Sea", [Kept(TIDES)])
+    first.annotate("Sea", "p:1", note="read twice", tags=["tide", " tide ", "basin"], read=True)
+    first.close()
+    (kept,) = Library.open(tmp_path).reading_list("Sea").kept
+    assert (kept.paper, kept.note, kept.tags, kept.read) == (TIDES, "read twice", ("basin", "tide"), True)
+
+
+def test_keeping_twice_keeps_the_note(library: Library) -> None:
+    assert library.keep("Sea", [Kept(TIDES), Kept(WINDS)]) == 2
+    library.annotate("Sea", "p:1", note="mine", tags=[], read=False)
+    assert library.keep("Sea", [Kept(TIDES)]) == 0
+    assert library.reading_list("Sea").kept[0].note == "mine"
+
+
+def test_owners_do_not_see_each_other(library: Library) -> None:
+    library.of("ana").keep("Sea", [Kept(TIDES)])
+    assert library.of("ben").names() == []
+    assert library.of("ben").all_ids() == set()
+    with pytest.raises(InputError, match='no list "Sea"'):
+        library.of("ben").reading_list("Sea")
+
+
+def test_rename_drop_and_delete(library: Library) -> None:
+    library.keep("Sea", [Kept(TIDES), Kept(WINDS)])
+    library.rename("Sea", "  Water   and air ")
+    library.drop("Water and air", "p:2")
+    assert library.all_ids() == {"p:1"}
+    library.create("Other")
+    with pytest.raises(InputError, match="already"):
+        library.rename("Other", "Water and air")
+    library.delete("Water and air")
+    assert (library.names(), library.all_ids()) == (["Other"], set())
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 81])
+def test_a_list_needs_a_name(library: Library, name: str) -> None:
+    with pytest.raises(InputError, match="1 to 80 characters"):
+        library.create(name)
+
+
+def test_many_writers_at_once_lose_nothing(library: Library) -> None:
+    def keep(start: int) -> None:
+        for number in range(start, start + 10):
+            library.keep("Sea", [Kept(Paper(f"p:{number}", "Title"))])
+
+    threads = [threading.Thread(target=keep, args=(10 * n,)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(library.ids("Sea")) == 50
+
+
+def test_a_library_of_another_version_says_so(tmp_path: Path) -> None:
+    library = Library.open(tmp_path)
+    library._connection.execute("update about set version = 99")
+    library.close()
+    with pytest.raises(CorpusError, match="version 99"):
+        Library.open(tmp_path)
+
+
+def test_a_library_that_is_no_folder_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CorpusError, match="cannot be opened"):
+        Library.open(tmp_path / "file")
+
+
+texts = st.text(max_size=40)
+papers = st.builds(
+    Paper,
+    id=st.text(min_size=1, max_size=20),
+    title=st.text(min_size=1, max_size=60),
+    abstract=texts,
+    authors=st.lists(texts, max_size=3).map(tuple),
+    year=st.none() | st.integers(1, 3000),
+    venue=texts,
+    fields=st.lists(texts, max_size=3).map(tuple),
+    doi=texts,
+    url=texts,
+)
+kept = st.builds(Kept, papers, texts, st.lists(texts, max_size=3).map(tuple), st.booleans(), texts)
+lists = st.lists(
+    st.builds(ReadingList, st.text(min_size=1), st.lists(kept, max_size=3).map(tuple)), max_size=3
+)
+
+
+@given(lists)
+def test_lists_come_back_from_their_file(given_lists: list[ReadingList]) -> None:
+    assert load_lists(dump_lists(given_lists).encode("utf-8", "surrogatepass")) == tuple(given_lists)
+
+
+@given(papers)
+def test_a_paper_comes_back_from_json(paper: Paper) -> None:
+    assert paper_from_json(json.loads(paper_to_json(paper))) == paper
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"[]",
+        b'{"format": "zotero"}',
+        b'{"format": "triptych-lists", "version": 9}',
+        b'{"format": "triptych-lists", "version": 1}',
+        b'{"format": "triptych-lists", "version": 1, "lists": [1]}',
+        b'{"format": "triptych-lists", "version": 1, "lists": [{"name": "x"}]}',
+        b'{"format": "triptych-lists", "version": 1, "lists": [{"papers": [{"paper": {}}]}]}',
+        b'{"format": "triptych-lists", "version": 1, "lists": [{"papers": [{"paper": {"id": "1", "title": 3}}]}]}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_bad_list_file_gets_one_sentence(data: bytes) -> None:
+    with pytest.raises(InputError) as error:
+        load_lists(data)
+    assert str(error.value).count(". ") == 0
