@@ -85,8 +85,6 @@ class Library:
         number, new = self._number(name), _clean_name(new)
         if new in self.names():
             raise InputError(f'There is a list "{new}" already: choose another name.')
-                f"A list needs a name of 1 to {NAME_LENGTH} characters; this one has {len(new)}."
-            )
         self._write("update lists set name = ? where id = ?", [new, number])
         return new
 

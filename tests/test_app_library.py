@@ -110,7 +110,7 @@ lists = st.lists(
 )
 
 
-@given(lists)
+@given(st.lists(reading_lists, max_size=3))
 def test_lists_come_back_from_their_file(given_lists: list[ReadingList]) -> None:
     assert load_lists(dump_lists(given_lists).encode("utf-8", "surrogatepass")) == tuple(given_lists)
 
@@ -120,6 +120,9 @@ def test_a_paper_comes_back_from_json(paper: Paper) -> None:
     assert paper_from_json(json.loads(paper_to_json(paper))) == paper
 
 
+START = b'{"format": "triptych-lists", "version": 1, "lists": '
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -127,12 +130,12 @@ def test_a_paper_comes_back_from_json(paper: Paper) -> None:
         b"\xff\xfe\x00",
         b"[]",
         b'{"format": "zotero"}',
-        b'{"format": "triptych-lists", "version": 9}',
-        b'{"format": "triptych-lists", "version": 1}',
-        b'{"format": "triptych-lists", "version": 1, "lists": [1]}',
-        b'{"format": "triptych-lists", "version": 1, "lists": [{"name": "x"}]}',
-        b'{"format": "triptych-lists", "version": 1, "lists": [{"papers": [{"paper": {}}]}]}',
-        b'{"format": "triptych-lists", "version": 1, "lists": [{"papers": [{"paper": {"id": "1", "title": 3}}]}]}',
+        START.replace(b"1", b"9") + b"[]}",
+        START + b"7}",
+        START + b"[1]}",
+        START + b'[{"name": "x"}]}',
+        START + b'[{"papers": [{"paper": {}}]}]}',
+        START + b'[{"papers": [{"paper": {"id": "1", "title": 3}}]}]}',
         b"[" * 100_000,
     ],
 )
