@@ -71,14 +71,9 @@ class Library:
 
     def create(self, name: str) -> str:
         """Makes an empty list and returns its name as stored; a list that is there stays as it is."""
-        name = " ".join(name.split())
-        if not name or len(name) > NAME_LENGTH:
-            raise InputError(
-                f"A list needs a name of 1 to {NAME_LENGTH} characters; this one has {len(name)}."
-            )
-        self._write(
-            "insert into lists (owner, name) values (?, ?) on conflict do nothing", [self.owner, name]
-        )
+        name = _clean_name(name)
+        sql = "insert into lists (owner, name) values (?, ?) on conflict do nothing"
+        self._write(sql, [self.owner, name])
         return name
 
     def rename(self, name: str, new: str) -> str:

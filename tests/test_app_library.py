@@ -105,9 +105,7 @@ papers = st.builds(
     url=texts,
 )
 kept = st.builds(Kept, papers, texts, st.lists(texts, max_size=3).map(tuple), st.booleans(), texts)
-lists = st.lists(
-    st.builds(ReadingList, st.text(min_size=1), st.lists(kept, max_size=3).map(tuple)), max_size=3
-)
+reading_lists = st.builds(ReadingList, st.text(min_size=1), st.lists(kept, max_size=3).map(tuple))
 
 
 @given(st.lists(reading_lists, max_size=3))
