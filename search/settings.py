@@ -13,8 +13,8 @@ from search.errors import SettingsError
 
 FILE = "triptych.toml"
 PREFIX = "TRIPTYCH_"
-NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA"})
-"""Variables that say where things are found: the settings file, the collections for tests."""
+NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE", "TRIPTYCH_FACETS"})
+"""Variables that say where things are found: the settings file, collections, fetched models."""
 
 
 @dataclass(frozen=True, slots=True)
