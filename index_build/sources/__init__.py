@@ -1,0 +1,72 @@
+"""Reads papers from the files people have: every format, streaming, found by content, bad records reported."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from index_build.sources.detection import detect
+from index_build.sources.records import Reason, Reject, reject
+from index_build.sources.streams import CHUNK, Damaged, unpack
+from search.errors import InputError
+from search.types import Paper
+
+__all__ = ["FORMATS", "Reason", "Reject", "detect", "read", "read_bytes"]
+
+FORMATS = {
+    "arxiv": "arxiv",
+    "beir": "beir",
+    "csfcube": "csfcube",
+    "jsonl": "generic",
+}
+"""The name of each format, as in `Paper.source`, and the module here that reads it."""
+
+
+def read(path: Path) -> Iterator[Paper | Reject]:
+    """The papers of a file, or of every file in a folder and below it; hidden files are left out."""
+    if not path.exists():
+        raise InputError(f"There is no file or folder {path}: check the path.")
+    if not path.is_dir():
+        return _read_file(path)
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    if not files:
+        raise InputError(f"The folder {path} holds no files: name the file or folder with the papers.")
+    return (item for file in files for item in _read_file(file))
+
+
+def read_bytes(data: bytes, name: str) -> Iterator[Paper | Reject]:
+    """The papers of a file that was uploaded."""
+    return _read_stream(io.BytesIO(data), name)
+
+
+def _read_file(path: Path) -> Iterator[Paper | Reject]:
+    try:
+        with path.open("rb", buffering=0) as file:
+            yield from _read_stream(file, str(path))
+    except OSError as error:
+        yield reject(str(path), "file", Reason.UNREADABLE, str(error))
+
+
+def _read_stream(raw: io.RawIOBase | io.BytesIO, name: str) -> Iterator[Paper | Reject]:
+    """What is read before a damage is given; then one reject says where the file broke off."""
+    try:
+        stream = unpack(raw)
+        head = stream.peek(CHUNK)
+        kind = detect(head, name)
+        if kind in FORMATS:
+            yield from _read_format(kind, stream, name)
+        else:
+            yield reject(name, "file", Reason.UNKNOWN_FORMAT if head.strip() else Reason.EMPTY_FILE, head)
+    except Damaged as damage:
+        yield reject(name, str(damage), Reason.CUT_OFF)
+
+
+def _read_format(kind: str, stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
+    found = False
+    for item in import_module(f"{__name__}.{FORMATS[kind]}").read(stream, name):
+        found = True
+        yield item
+    if not found:
+        yield reject(name, "file", Reason.NO_RECORDS)

@@ -1,0 +1,83 @@
+"""Reads the arXiv metadata snapshot: one JSON record a line, with LaTeX in titles and abstracts."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+
+from index_build.markup import in_one_line, latex_text
+from index_build.sources.arxiv_categories import field_names
+from index_build.sources.json_records import Record, read_json
+from index_build.sources.records import (
+    Reject,
+    arxiv_of,
+    authors_of,
+    doi_of,
+    full_name,
+    name_paper,
+    plain,
+    require_text,
+    unique,
+    year_of,
+)
+from index_build.sources.sections import find_sections
+from search.types import Paper
+
+_VOLUME = re.compile(
+    r"[,.:;(\s]*(?:\b(?:vol(?:ume)?|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?\d.*", re.I | re.S
+)
+_TIGHT_STOP = re.compile(r"\.(?=[A-Z])")
+
+
+def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
+    return read_json(stream, name, to_paper)
+
+
+def to_paper(record: Record) -> Paper:
+    """A paper dated by its first version, with the journal it came out in as the venue where it is known."""
+    get = record.get
+    title, abstract = latex_text(plain(get("title"))), latex_text(plain(get("abstract")))
+    arxiv_id = arxiv_of(get("id"))
+    return require_text(
+        Paper(
+            id=f"arxiv:{arxiv_id}" if arxiv_id else name_paper("arxiv", title, abstract),
+            title=title,
+            abstract=abstract,
+            authors=_authors(record),
+            year=_year(record),
+            venue=journal_of(plain(get("journal-ref"))),
+            fields=field_names(plain(get("categories")).split()),
+            doi=doi_of(get("doi")),
+            arxiv_id=arxiv_id,
+            url=f"https://arxiv.org/abs/{arxiv_id}" if arxiv_id else "",
+            source="arxiv",
+            sections=find_sections(abstract),
+        )
+    )
+
+
+def _authors(record: Record) -> tuple[str, ...]:
+    parsed = record.get("authors_parsed")
+    if not isinstance(parsed, list):
+        return authors_of(latex_text(plain(record.get("authors"))).replace(", ", " and "))
+    names = ([plain(part) for part in name[:3]] for name in parsed if isinstance(name, list))
+    return unique(in_one_line(full_name(*name)) for name in names if name)
+
+
+def _year(record: Record) -> int | None:
+    versions = record.get("versions")
+    first = versions[0] if isinstance(versions, list) and versions else None
+    return year_of(first.get("created") if isinstance(first, dict) else None) or year_of(
+        record.get("update_date")
+    )
+
+
+def journal_of(reference: str) -> str:
+    """The journal in a reference, without volume, pages and year: "Phys.Rev.D76:013009,2007" as "Phys. Rev. D".
+
+    A reference that begins with a number or a year ("Proc. 2006 Conf. on ...") is kept whole.
+    """
+    reference = latex_text(reference)
+    journal = _TIGHT_STOP.sub(". ", _VOLUME.sub("", reference)).strip(" ,;:(")
+    return journal if len(journal) > 2 else reference

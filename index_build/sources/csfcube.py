@@ -1,0 +1,24 @@
+"""Reads CSFCube's abstracts-*.jsonl, which hold sentences with labels such as "background_label"."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+
+from index_build.sources import generic
+from index_build.sources.json_records import Record, read_json
+from index_build.sources.records import Reject, year_of
+from search.types import Paper
+
+
+def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
+    return read_json(stream, name, to_paper)
+
+
+def to_paper(record: Record) -> Paper:
+    """The paper with its own sentences; their labels, being part of the collection, count as given."""
+    metadata = record.get("metadata")
+    year = year_of(metadata.get("year")) if isinstance(metadata, dict) else None
+    paper = generic.to_paper(record)
+    return replace(paper, year=paper.year or year, source="csfcube")

@@ -1,0 +1,71 @@
+"""Reads JSON records with plain field names: id, title, abstract, year, venue, authors, doi, url, fields."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from index_build.markup import to_text
+from index_build.sources.json_records import Record, read_json
+from index_build.sources.records import (
+    Reject,
+    arxiv_of,
+    authors_of,
+    doi_of,
+    first_text,
+    name_paper,
+    plain,
+    pmid_of,
+    require_text,
+    texts_of,
+    unique,
+    url_of,
+    year_of,
+)
+from index_build.sources.sections import find_sections, join_sentences
+from search.types import Paper, Sentence
+
+
+def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
+    return read_json(stream, name, to_paper)
+
+
+def to_paper(record: Record) -> Paper:
+    """A paper from the usual names; sentences and their labels are kept where the record has them."""
+    get = record.get
+    title = to_text(first_text(record, "title", "display_name"))
+    abstract, sentences = abstract_of(record)
+    own_id = plain(get("id") or get("paper_id") or get("_id"))
+    doi = doi_of(get("doi") or get("DOI") or own_id)
+    arxiv_id = arxiv_of(get("arxiv_id") or (own_id if own_id.startswith("arxiv:") else ""))
+    pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))
+    return require_text(
+        Paper(
+            id=own_id or name_paper("jsonl", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            title=title,
+            abstract=abstract,
+            authors=authors_of(get("authors") or get("author")),
+            year=year_of(get("year") or get("date") or get("published")),
+            venue=to_text(first_text(record, "venue", "journal", "booktitle")),
+            fields=unique(texts_of(get("fields") or get("categories") or get("keywords"))),
+            doi=doi,
+            arxiv_id=arxiv_id,
+            pmid=pmid,
+            url=url_of(get("url")),
+            source="jsonl",
+            sections=() if sentences else find_sections(abstract),
+            sentences=sentences,
+        )
+    )
+
+
+def abstract_of(record: Record) -> tuple[str, tuple[Sentence, ...]]:
+    """The abstract, with its sentences if it is a list of them."""
+    value: Any = record.get("abstract") or record.get("sentences") or record.get("text")
+    if not isinstance(value, list):
+        return to_text(plain(value)), ()
+    labels = record.get("pred_labels") or record.get("labels")
+    return join_sentences(
+        (to_text(plain(sentence)) for sentence in value), labels if isinstance(labels, list) else []
+    )

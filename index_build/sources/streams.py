@@ -1,0 +1,158 @@
+"""Bytes as every reader wants them: unpacked, in UTF-8, with a bound on each line."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from index_build.sources.records import Reason, Reject, reject
+
+LIMIT = 10_000_000
+"""The longest record that is read, in bytes. Real records stay far below; memory stays bounded above."""
+CHUNK = 1 << 16
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+)
+
+
+_C1 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that cp1252 leaves undefined
+
+
+class Damaged(Exception):
+    """A compressed stream broke off; the text says where."""
+
+
+class _Gunzip(io.RawIOBase):
+    """Unpacks gzip and gives out everything before a damage; only then raises Damaged."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._packed = packed
+        self._unpacker = zlib.decompressobj(31)
+        self._rest = b""
+        self._given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        while True:
+            if not self._rest:
+                self._rest = self._packed.read(CHUNK)
+            if self._unpacker.eof and not self._rest.strip(b"\0"):
+                return 0
+            data = self._unpack(len(buffer))
+            if data:
+                buffer[: len(data)] = data
+                self._given += len(data)
+                return len(data)
+
+    def _unpack(self, size: int) -> bytes:
+        """The next unpacked bytes, none when more input is needed; one file may hold several gzip members."""
+        if self._unpacker.eof:
+            self._unpacker = zlib.decompressobj(31)
+        if not self._rest:
+            raise Damaged(f"after byte {self._given} of the unpacked text")
+        try:
+            data = self._unpacker.decompress(self._rest, size)
+        except zlib.error as error:
+            raise Damaged(f"after byte {self._given} of the unpacked text") from error
+        self._rest = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
+        return data
+
+
+class _Recode(io.RawIOBase):
+    """Text in another encoding, or with bare carriage returns, as UTF-8 with line feeds."""
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        self._stream = stream
+        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
+        self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        while not self._ready:
+            chunk = self._stream.read(CHUNK)
+            self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
+            if not chunk and not self._ready:
+                return 0
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+
+def unpack(raw: io.RawIOBase | BinaryIO) -> io.BufferedReader:
+    """The stream, unpacked if it is gzip and recoded to UTF-8 if its first bytes show another encoding."""
+    stream = io.BufferedReader(raw, CHUNK)  # type: ignore[type-var]
+    if stream.peek(2)[:2] == b"\x1f\x8b":
+        stream = io.BufferedReader(_Gunzip(stream), CHUNK)
+    encoding = _foreign_encoding(stream.peek(CHUNK))
+    return io.BufferedReader(_Recode(stream, encoding), CHUNK) if encoding else stream
+
+
+def _foreign_encoding(head: bytes) -> str:
+    """The encoding to recode from; nothing when the bytes can be read as they are."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    if len(head) > 3 and head[1:400:2].count(0) > len(head[1:400:2]) * 0.8:
+        return "utf-16-le"
+    if len(head) > 3 and head[0:400:2].count(0) > len(head[0:400:2]) * 0.8:
+        return "utf-16-be"
+    if b"\r" in head and b"\n" not in head:
+        return "utf-8" if is_utf8(head) else "cp1252"
+    return ""
+
+
+def is_utf8(head: bytes) -> bool:
+    """Whether the start of a file is UTF-8; a character cut at the end does not count against it."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def decode(data: bytes) -> str:
+    """Text from bytes that are UTF-8, or else what Windows programs write; null bytes are dropped."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace") if not _C1.search(data) else data.decode("latin-1")
+    return text.replace("\0", "") if "\0" in text else text
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"line {self.number}"
+
+
+def read_lines(stream: io.BufferedReader, name: str) -> Iterator[Line | Reject]:
+    """Each line with its number; one over LIMIT is a Reject and is skipped without being held."""
+    number = 0
+    while line := stream.readline(LIMIT):
+        number += 1
+        if len(line) < LIMIT or line.endswith(b"\n"):
+            yield Line(number, decode(line))
+            continue
+        yield reject(name, f"line {number}", Reason.TOO_LONG, line)
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(CHUNK)
