@@ -1,0 +1,65 @@
+"""Three worked examples: of the demo corpus if it is the one, else of whatever corpus there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from pages.ui import state
+from search.types import Facet, Paper
+
+LOOKED_AT = 300
+"""Papers spread over a corpus among which examples are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    paper_id: str
+    title: str
+    preset: str
+    """One of the presets of `sentences.py`."""
+    ask: str
+    """What a reader would ask, in their words."""
+
+
+ASKS = (
+    ("Same method, different problem", "Where else is this method used, away from its problem?"),
+    ("All background", "Who else works on this problem, in whatever way?"),
+    ("All result", "Who else found what this paper found?"),
+)
+
+
+@st.cache_data(show_spinner=False, max_entries=2)
+def worked(build_id: str) -> tuple[Example, ...]:
+    """One example for each of ASKS; fewer when the corpus is too small for that."""
+    papers = _of_the_demo() or _clear_ones()
+    return tuple(
+        Example(paper.id, paper.title, preset, ask)
+        for paper, (preset, ask) in zip(papers, ASKS, strict=False)
+    )
+
+
+DEMO_IDS: tuple[str, ...] = ()
+
+
+def _of_the_demo() -> list[Paper]:
+    found = {paper.id: paper for paper in state.engine().store.papers(DEMO_IDS)}
+    return [found[each] for each in DEMO_IDS] if len(found) == len(DEMO_IDS) else []
+
+
+def _clear_ones() -> list[Paper]:
+    """Papers whose abstracts show all three panels clearly, from a spread over the corpus."""
+    store = state.engine().store
+    count = store.counts().papers
+    rows = np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(int))
+    return sorted(store.papers_by_row(rows), key=_clarity, reverse=True)[: len(ASKS)]
+
+
+def _clarity(paper: Paper) -> tuple[int, int]:
+    """Two sentences of each panel are best, more of one is no better, and short is easier to read."""
+    panels = Counter(sentence.facet.panel for sentence in paper.sentences if sentence.facet)
+    shown = sum(min(panels[facet], 2) for facet in (Facet.BACKGROUND, Facet.METHOD, Facet.RESULT))
+    return shown, -len(paper.sentences)

@@ -1,0 +1,108 @@
+"""What a result must be, and how sentences are matched: two small panels beside the results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.ui import charts, state
+from search.types import Filters, Matcher
+
+MATCHERS: dict[Matcher | None, tuple[str, str]] = {
+    None: ("Recommended", "The way that ranked best on judged queries."),
+    Matcher.SINGLE: ("Single", "One sentence that is very close is enough."),
+    Matcher.BEST: ("Best of each", "Each of your sentences finds its closest counterpart; the mean counts."),
+    Matcher.TRANSPORT: ("Transport", "All your sentences share out over all of theirs at the least cost."),
+    Matcher.ATTENTION: ("Attention", "Every pair counts, the close ones far more."),
+}
+
+FROM_LINK = "The papers named in the link"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the corpus offers to filter by, asked once per build."""
+
+    years: dict[int, int]
+    venues: dict[str, int]
+    fields: dict[str, int]
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def facts(build_id: str) -> Facts:
+    store = state.engine().store
+    return Facts(dict(store.year_counts()), dict(store.venue_counts()), dict(store.field_counts()))
+
+
+def preset(filters: Filters, matcher: Matcher | None) -> None:
+    """Sets the widgets to the filters of an opened link."""
+    keys = st.session_state
+    keys["filter-venues"], keys["filter-fields"] = list(filters.venues), list(filters.fields)
+    keys["filter-doi"], keys["matcher"] = filters.has_doi, matcher
+    keys["filter-list"] = FROM_LINK if filters.ids else ""
+    state.visit().linked_ids = filters.ids
+    if filters.year_from or filters.year_to:
+        keys["filter-years"] = (filters.year_from or 0, filters.year_to or 9999)
+    else:
+        keys.pop("filter-years", None)
+
+
+def choose() -> tuple[Filters, Matcher | None]:
+    """Draws both panels and returns what is chosen."""
+    with st.container(horizontal=True, key="how"):
+        with st.popover("Filters", icon=":material/filter_alt:"):
+            chosen = _filters()
+        with st.popover("Advanced", icon=":material/tune:"):
+            matcher = _matcher()
+    return chosen, matcher
+
+
+def _filters() -> Filters:
+    known = facts(state.build_id())
+    first, last = _years(known.years)
+    venues = st.multiselect(
+        "Venue", list(known.venues), key="filter-venues", persist_state="session", placeholder="Any venue"
+    )
+    fields = st.multiselect(
+        "Field", list(known.fields), key="filter-fields", persist_state="session", placeholder="Any field"
+    )
+    linked = state.visit().linked_ids
+    reading_list = st.selectbox(
+        "Only papers on a list",
+        ["", *state.library().names(), *([FROM_LINK] if linked else [])],
+        format_func=lambda name: name or "Any paper",
+        key="filter-list",
+        persist_state="session",
+    )
+    has_doi = st.checkbox("Only papers with a DOI", key="filter-doi", persist_state="session")
+    if reading_list == FROM_LINK:
+        ids = linked
+    else:
+        ids = tuple(sorted(state.library().ids(reading_list))) if reading_list else None
+    return Filters(first, last, tuple(venues), tuple(fields), (), ids, has_doi)
+
+
+def _years(counts: dict[int, int]) -> tuple[int | None, int | None]:
+    if len(counts) < 2:
+        return None, None
+    low, high = min(counts), max(counts)
+    if "filter-years" in st.session_state:
+        start, end = st.session_state["filter-years"]
+        st.session_state["filter-years"] = (max(start, low), min(end, high))
+    else:
+        st.session_state["filter-years"] = (low, high)
+    st.altair_chart(charts.years(counts), alt="Papers per year")
+    start, end = st.slider("Years", low, high, key="filter-years", persist_state="session")
+    return (start if start > low else None), (end if end < high else None)
+
+
+def _matcher() -> Matcher | None:
+    return st.radio(
+        "How sentences are matched",
+        list(MATCHERS),
+        format_func=lambda matcher: MATCHERS[matcher][0],
+        captions=[caption for _, caption in MATCHERS.values()],
+        key="matcher",
+        persist_state="session",
+    )

@@ -1,0 +1,113 @@
+"""Result cards with what one can do with them: open, search on, keep."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import charts, faults, html, state
+from pages.ui.escape import plain
+from pages.ui.palette import word
+from search.list_files import FIRST_LIST, Kept
+from search.types import Pair, Paper, Result, Results
+
+SCORE_HELP = (
+    "A score from 0 to 1 and its word come from judged computer-science abstracts; in other fields take "
+    "them as a hint. A pair's share says how much of the sentence match it carries; all shares add up to 1."
+)
+
+
+def result_list(results: Results) -> None:
+    for number, result in enumerate(results.results, 1):
+        card(result, number, len(results.query.papers))
+
+
+@st.fragment
+@faults.shown()
+def card(result: Result, number: int, query_papers: int = 1) -> None:
+    """One result; opening it or keeping it redraws this card alone."""
+    with st.container(border=True, key=f"card-{number}"):
+        st.html(html.card(result, number, query_papers))
+        details = st.expander(
+            "Abstract and alignment",
+            key=f"details-{number}-{result.paper.id}",
+            on_change="rerun",
+            type="compact",
+        )
+        with details:
+            if details.open:
+                evidence(result)
+        actions(result.paper, f"card-{number}")
+
+
+def evidence(result: Result) -> None:
+    """The abstract with its matched sentences marked, and the whole alignment as picture and table."""
+    st.html(html.abstract(result.paper, {pair.position for pair in result.pairs}))
+    if result.duplicates:
+        st.caption(f"Also in the corpus as {plain(', '.join(result.duplicates))}.")
+    st.altair_chart(
+        charts.alignment(result.pairs, state.is_dark()), width="content", alt=in_words(result.pairs)
+    )
+    st.table(alignment_table(result.pairs), hide_index=True)
+    parts = result.evidence
+    st.caption(
+        f"Before weighting: sentences {parts.sentences:.2f}, whole paper {parts.whole_paper:.2f}, "
+        f"words {parts.words:.2f}, avoided {parts.avoided:.2f}."
+    )
+
+
+def in_words(pairs: tuple[Pair, ...]) -> str:
+    """The alignment for those who do not see it."""
+    told = [f"yours {p.query_sentence + 1} on theirs {p.position + 1}, {p.share:.0%}" for p in pairs[:8]]
+    return "Alignment of sentences: " + "; ".join(told)
+
+
+def alignment_table(pairs: tuple[Pair, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Share": [f"{pair.share:.0%}" for pair in pairs],
+            "Likeness": [f"{pair.similarity:.2f}" for pair in pairs],
+            "Yours": [f"{pair.query_sentence + 1}. {plain(pair.query_text)}" for pair in pairs],
+            "Theirs": [f"{pair.position + 1}. {plain(pair.text)}" for pair in pairs],
+            "Facet": [word(pair.facet) for pair in pairs],
+            "Shared words": [plain(", ".join(pair.shared_terms)) for pair in pairs],
+        }
+    )
+
+
+def actions(paper: Paper, key: str) -> None:
+    """Keep, search on, open: the row of buttons under every paper."""
+    with st.container(horizontal=True, gap="small", key=f"actions-{key}"):
+        search_with(paper, key)
+        keep(paper, key)
+        st.page_link("pages/paper.py", label="Open", icon=":material/article:", query_params={"id": paper.id})
+
+
+def search_with(paper: Paper, key: str) -> None:
+    if st.button("Search with this", icon=":material/search:", key=f"with-{key}-{paper.id}", type="tertiary"):
+        state.start((state.engine().example(paper.id),), "From the corpus")
+        st.switch_page("pages/find.py")
+
+
+def keep(paper: Paper, key: str) -> None:
+    """Keeps the paper on a list of choice, or says on which it is."""
+    library = state.library()
+    names = library.names() or [FIRST_LIST]
+    kept = paper.id in library.all_ids()
+    label, icon = ("Kept", ":material/bookmark_added:") if kept else ("Keep", ":material/bookmark:")
+    chosen = (
+        st.menu_button(label, names, icon=icon, key=f"keep-{key}-{paper.id}", type="tertiary")
+        if len(names) > 1
+        else None
+    )
+    if len(names) == 1 and st.button(label, icon=icon, key=f"keep-{key}-{paper.id}", type="tertiary"):
+        chosen = names[0]
+    if chosen is None:
+        return
+    if chosen in library.names() and paper.id in library.ids(chosen):
+        library.drop(chosen, paper.id)
+        st.toast(f"Taken off “{plain(chosen)}”.")
+    else:
+        library.keep(chosen, [Kept(paper)])
+        st.toast(f"Kept on “{plain(chosen)}”.")
+    st.rerun(scope="fragment")
