@@ -97,7 +97,7 @@ class Encoder:
         if self.labeller is None:
             return pooled, np.full((*pooled.shape[:1], pooled.shape[1] - 1, len(FACETS)), 0.2, np.float32)
         hidden = output.hidden_states[self.labeller.layer]
-        return pooled, self.labeller.label(hidden, on_device[1], on_device[2][:, 1:]).float().cpu().numpy()
+        return pooled, self.labeller(hidden, on_device[1], on_device[2][:, 1:]).float().cpu().numpy()
 
 
 @lru_cache(maxsize=4)
