@@ -19,11 +19,8 @@ TOKENIZER = "science-1"
 """Goes into the manifest: raise it whenever `tokenize` gives other terms."""
 
 _STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be been but by can for from had has have in into is it its of on or our s such t "
-        "that the their then there these they this those to was we were which while with",
-    )
+    "a an and are as at be been but by can for from had has have in into is it its of on or our s such t "
+    "that the their then there these they this those to was we were which while with".split()
 )
 _GREEK = {
     letter: unicodedata.name(letter).rsplit(" ", 1)[1].lower().replace("lamda", "lambda")

@@ -1,0 +1,159 @@
+"""Search by meaning: Faiss over unit vectors, memory-mapped, the kind of index chosen by size.
+
+The Faiss id of a vector is its row, as `search.store` numbers sentences and papers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from search.errors import CorpusError
+
+FLAT_LIMIT = 200_000
+"""Up to here every vector is compared, in half precision; above, lists of near vectors are visited."""
+RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.97
+"""Lists are visited until this share of the true neighbours of a sample is found: a margin over .95."""
+TRAINING_PER_LIST = 64
+CHUNK = 65_536
+
+Floats = NDArray[np.floating]
+
+
+def build_index(vectors: Floats, path: Path, flat_limit: int = FLAT_LIMIT) -> None:
+    """Write the index of unit vectors [n, d] (may be a float16 memory map) to `path`.
+
+    Flat: 16-bit numbers, 2·d bytes a vector, exact but for rounding. Above `flat_limit`: inverted lists
+    (Sivic and Zisserman 2003) of 8-bit residuals, d bytes a vector, with as many lists visited as a
+    sample of the vectors themselves needs.
+    """
+    if len(vectors) <= flat_limit:
+        index = faiss.index_factory(vectors.shape[1], "SQfp16", faiss.METRIC_INNER_PRODUCT)
+        index.train(_float32(vectors[:1]))
+        for chunk in _chunks(vectors):
+            index.add(chunk)
+    else:
+        index = _build_lists(vectors)
+    faiss.write_index(index, str(path))
+
+
+def _build_lists(vectors: Floats) -> faiss.IndexIVF:
+    count, dimension = vectors.shape
+    lists = 2 ** round(math.log2(4 * math.sqrt(count)))
+    index = faiss.index_factory(dimension, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
+    index.cp.max_points_per_centroid = TRAINING_PER_LIST
+    index.cp.min_points_per_centroid = 1
+    random = np.random.default_rng(0)
+    sample = np.sort(random.choice(count, min(count, lists * TRAINING_PER_LIST), replace=False))
+    on_gpu = faiss.get_num_gpus() > 0
+    worker = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index) if on_gpu else index
+    worker.train(_float32(vectors[sample]))
+    for chunk in _chunks(vectors):
+        worker.add(chunk)
+    built = faiss.index_gpu_to_cpu(worker) if on_gpu else index
+    built.nprobe = _lists_to_visit(built, vectors, random)
+    return built
+
+
+def _lists_to_visit(index: faiss.IndexIVF, vectors: Floats, random: np.random.Generator) -> int:
+    """The fewest lists, doubling, that find RECALL_WANTED of the true neighbours of a sample."""
+    rows = np.sort(random.choice(len(vectors), min(len(vectors), RECALL_SAMPLE), replace=False))
+    queries = _float32(vectors[rows])
+    truth = nearest(queries, vectors, RECALL_DEPTH)
+    visited = 8
+    while visited < index.nlist:
+        params = faiss.SearchParametersIVF(nprobe=visited)
+        _, found = index.search(queries, RECALL_DEPTH, params=params)
+        if recall(found, truth) >= RECALL_WANTED:
+            return visited
+        visited *= 2
+    return int(index.nlist)
+
+
+def nearest(queries: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
+    """The rows of the k largest inner products, [q, k], by comparing everything: the oracle."""
+    heap = faiss.ResultHeap(len(queries), min(k, len(vectors)), keep_max=True)
+    start = 0
+    for chunk in _chunks(vectors):
+        heap.add_result(*faiss.knn(queries, chunk, heap.k, metric=faiss.METRIC_INNER_PRODUCT), i0=start)
+        start += len(chunk)
+    heap.finalize()
+    return heap.I
+
+
+def recall(found: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
+    """The share of the true rows [q, k] that were found [q, k']."""
+    hits = [np.isin(true, mine).mean() for true, mine in zip(truth, found, strict=True)]
+    return float(np.mean(hits))
+
+
+def _chunks(vectors: Floats) -> Iterator[NDArray[np.float32]]:
+    for start in range(0, len(vectors), CHUNK):
+        yield _float32(vectors[start : start + CHUNK])
+
+
+def _float32(vectors: Floats) -> NDArray[np.float32]:
+    return np.ascontiguousarray(vectors, np.float32)
+
+
+class VectorIndex:
+    """An index opened for reading. Safe to use from many threads."""
+
+    def __init__(self, index: faiss.Index) -> None:
+        self._index = index
+        self.count: int = index.ntotal
+        self.dimension: int = index.d
+
+    @classmethod
+    def open(cls, path: Path) -> VectorIndex:
+        """The index in `path`, memory-mapped: pages are read as searches need them."""
+        try:
+            index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            reason = str(error).rsplit(":", 1)[-1].strip()
+            raise CorpusError(
+                f"The index {path} cannot be read ({reason}); build the corpus again."
+            ) from error
+        return cls(index)
+
+    @property
+    def kind(self) -> str:
+        """For reports: "flat, 16 bit" or "512 lists, 16 visited, 8 bit"."""
+        if isinstance(self._index, faiss.IndexIVF):
+            return f"{self._index.nlist} lists, {self._index.nprobe} visited, 8 bit"
+        return "flat, 16 bit"
+
+    def search(
+        self, queries: Floats, k: int, allowed: NDArray[np.integer] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Inner products and rows of the k best, each [q, k], best first; row -1 where there are fewer.
+
+        `allowed` holds the only rows that may be found: the search itself is restricted to them.
+        """
+        k = min(k, self.count if allowed is None else len(allowed))
+        if k == 0:
+            empty = (len(queries), 0)
+            return np.empty(empty, np.float32), np.empty(empty, np.int64)
+        selector = None if allowed is None else self._selector(allowed)
+        scores, rows = self._index.search(_float32(queries), k, params=self._parameters(k, selector, allowed))
+        return scores, rows
+
+    def _selector(self, allowed: NDArray[np.integer]) -> faiss.IDSelector:
+        mask = np.zeros(self.count, bool)
+        mask[allowed] = True
+        return faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
+
+    def _parameters(
+        self, k: int, selector: faiss.IDSelector | None, allowed: NDArray[np.integer] | None
+    ) -> faiss.SearchParameters:
+        if not isinstance(self._index, faiss.IndexIVF):
+            return faiss.SearchParameters(sel=selector)
+        # The fewer vectors may be found, the more lists are visited: the work stays, the recall too.
+        rarity = 1.0 if allowed is None else self.count / max(len(allowed), 1)
+        visited = min(self._index.nlist, math.ceil(self._index.nprobe * rarity))
+        return faiss.SearchParametersIVF(sel=selector, nprobe=visited)
