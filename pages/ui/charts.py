@@ -11,7 +11,7 @@ from pages.ui.palette import SHOWN, colours, look, word
 from search.types import Facet, Pair
 
 CORNER = "same method, different problem"
-_ACCENT = "#7a2f6b"
+ACCENT = "#7a2f6b"
 _SEQUENTIAL = ["#f3e3ef", "#7a2f6b"]
 
 
@@ -19,7 +19,7 @@ def years(counts: Mapping[int, int], height: int = 70) -> alt.Chart:
     frame = pd.DataFrame({"Year": list(counts), "Papers": list(counts.values())})
     return (
         alt.Chart(frame, height=height)
-        .mark_bar(color=_ACCENT)
+        .mark_bar(color=ACCENT)
         .encode(
             x=alt.X("Year:O", axis=alt.Axis(labelOverlap=True, title=None)),
             y=alt.Y("Papers:Q", axis=None),
@@ -32,7 +32,7 @@ def bars(counts: Mapping[str, int], name: str, height_each: int = 22) -> alt.Cha
     frame = pd.DataFrame({name: list(counts), "Papers": list(counts.values())})
     return (
         alt.Chart(frame, height=alt.Step(height_each))
-        .mark_bar(color=_ACCENT)
+        .mark_bar(color=ACCENT)
         .encode(
             y=alt.Y(f"{name}:N", sort=None, axis=alt.Axis(title=None, labelLimit=260)),
             x=alt.X("Papers:Q", axis=alt.Axis(title="Papers", tickMinStep=1)),

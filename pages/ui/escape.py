@@ -27,15 +27,15 @@ def markup(text: str) -> str:
     return html.escape(_CONTROL.sub("", text), quote=True)
 
 
-def web_address(paper: Paper) -> str:
-    """Where the paper is read: its DOI, arXiv or PubMed page, else its own address if it is a web one."""
-    if paper.doi:
-        return f"https://doi.org/{quote(paper.doi, safe='/')}"
-    if paper.arxiv_id:
-        return f"https://arxiv.org/abs/{quote(paper.arxiv_id, safe='/')}"
-    if paper.pmid:
-        return f"https://pubmed.ncbi.nlm.nih.gov/{quote(paper.pmid, safe='')}/"
-    return quote(paper.url, safe="/:?&=%#+,;@~") if _is_web(paper.url) else ""
+def web_addresses(paper: Paper) -> dict[str, str]:
+    """Where the paper is read, the most lasting first. Web addresses only, so that none is a script."""
+    known = {
+        "DOI": paper.doi and f"https://doi.org/{quote(paper.doi, safe='/')}",
+        "arXiv": paper.arxiv_id and f"https://arxiv.org/abs/{quote(paper.arxiv_id, safe='/')}",
+        "PubMed": paper.pmid and f"https://pubmed.ncbi.nlm.nih.gov/{quote(paper.pmid, safe='')}/",
+        "Web page": quote(paper.url, safe="/:?&=%#+,;@~") if _is_web(paper.url) else "",
+    }
+    return {name: address for name, address in known.items() if address}
 
 
 def _is_web(address: str) -> bool:

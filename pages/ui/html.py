@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pages.ui.escape import markup, one_line, web_address
+from pages.ui.escape import markup, one_line, web_addresses
 from pages.ui.palette import look
 from search.types import Facet, Pair, Paper, Result, Sentence
 
@@ -33,8 +33,7 @@ def small_card(result: Result, also: Iterable[Facet] = ()) -> str:
 
 def heading(paper: Paper, level: int, before: str = "") -> str:
     title = markup(one_line(paper.title) or "Untitled")
-    address = web_address(paper)
-    if address:
+    if address := next(iter(web_addresses(paper).values()), ""):
         title = f'<a href="{markup(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
     return f"<h{level}>{before}{title}</h{level}>"
 

@@ -25,7 +25,7 @@ class Look:
 LOOKS: dict[Facet, Look] = {
     Facet.BACKGROUND: Look("Background", "blue", "#28349a", "#8d9bf5", "circle"),
     Facet.METHOD: Look("Method", "orange", "#a85500", "#f0954a", "square"),
-    Facet.RESULT: Look("Result", "green", "#0f7d74", "#6ee7d2", "triangle-up"),
+    Facet.RESULT: Look("Result", "green", "#0d766d", "#6ee7d2", "triangle-up"),
     Facet.OTHER: Look("Other", "gray", "#5b616e", "#9aa1ad", "diamond"),
 }
 SHOWN: tuple[Facet, ...] = tuple(LOOKS)

@@ -75,12 +75,17 @@ def alignment_table(pairs: tuple[Pair, ...]) -> pd.DataFrame:
     )
 
 
-def actions(paper: Paper, key: str) -> None:
-    """Keep, search on, open: the row of buttons under every paper."""
+@st.fragment
+@faults.shown()
+def actions(paper: Paper, key: str, opened: bool = False) -> None:
+    """Search on, keep, open: the row of buttons under every paper."""
     with st.container(horizontal=True, gap="small", key=f"actions-{key}"):
         search_with(paper, key)
         keep(paper, key)
-        st.page_link("pages/paper.py", label="Open", icon=":material/article:", query_params={"id": paper.id})
+        if not opened:
+            st.page_link(
+                "pages/paper.py", label="Open", icon=":material/article:", query_params={"id": paper.id}
+            )
 
 
 def search_with(paper: Paper, key: str) -> None:

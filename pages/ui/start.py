@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.ui import examples, faults, links, state
@@ -26,7 +28,7 @@ def panel() -> None:
         _paste()
     below = st.container()
     with pick:
-        _pick()
+        pick(use)
     with file:
         _file()
     with below:
@@ -53,7 +55,8 @@ def begin(title: str, abstract: str, origin: str) -> None:
 
 @st.fragment
 @faults.shown()
-def _pick() -> None:
+def pick(chosen: Callable[[str], None]) -> None:
+    """Finds a paper of the corpus while one types and hands its id on."""
     label = "Part of a title, a DOI or an arXiv id"
     text = st.text_input(label, key="pick", type="search", live="300ms", placeholder="Search titles")
     if not text:
@@ -65,7 +68,7 @@ def _pick() -> None:
     for paper in found:
         label = f"{plain(paper.title)}  \n:gray[{plain(short_byline(paper))}]"
         if st.button(label, key=f"pick-{paper.id}", type="tertiary"):
-            use(paper.id)
+            chosen(paper.id)
 
 
 def short_byline(paper: Paper) -> str:

@@ -1,0 +1,144 @@
+"""Library: kept papers on named lists, with notes, tags and read marks."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import faults, html, state
+from pages.ui.views import FORMAT_NAMES
+from search.errors import InputError
+from search.exports import FORMATS, SUFFIXES, Reference, write
+from search.library import Library
+from search.list_files import FIRST_LIST, Kept, ReadingList, dump_lists, load_lists
+from search.query import MOST_PAPERS
+
+IN_SESSION = "Lists on this host live in your browser session only: save them to a file before you leave."
+SHARED = "Nobody signs in to this app, so everyone who uses it shares these lists."
+EMPTY = "Nothing kept yet. Press “Keep” under a paper on the Find or Paper page, or open a saved list file."
+MARKS = {"All": None, "Unread": False, "Read": True}
+
+
+def page() -> None:
+    st.title("Library")
+    st.caption(IN_SESSION if state.settings().session_library else SHARED if not state.owner() else "")
+    library = state.library()
+    names = library.names()
+    left, right = st.columns([3, 1], gap="large", vertical_alignment="bottom")
+    with left:
+        chosen = st.selectbox("List", names or [FIRST_LIST], key="library-list")
+    with right, st.popover("Lists", icon=":material/playlist_add:", width="stretch"), faults.shown():
+        _manage(library, chosen if names else "")
+    if not names or not (reading_list := library.reading_list(chosen)).kept:
+        st.info(EMPTY, icon=":material/bookmark:")
+        return
+    _actions(reading_list)
+    _show(library, reading_list)
+
+
+def _manage(library: Library, name: str) -> None:
+    """Make, rename, delete, save and open lists."""
+    with st.form("new-list", clear_on_submit=True, border=False):
+        new = st.text_input("New list", placeholder="Name")
+        if st.form_submit_button("Make it"):
+            library.create(new or "")
+            st.rerun()
+    if name:
+        with st.form("rename-list", clear_on_submit=True, border=False):
+            new = st.text_input("New name for this list", placeholder=name)
+            if st.form_submit_button("Rename"):
+                library.rename(name, new or "")
+                st.rerun()
+        lists = [library.reading_list(each) for each in library.names()]
+        st.download_button(
+            "Save lists", dump_lists(lists), "triptych-lists.json", "application/json", on_click="ignore"
+        )
+        if st.checkbox("Delete this list with its notes") and st.button("Delete", type="primary"):
+            library.delete(name)
+            st.rerun()
+    _open_file(library)
+
+
+def _open_file(library: Library) -> None:
+    given = st.file_uploader("Open a saved list file", type="json", key="lists-file")
+    if given is not None and st.button("Add its lists"):
+        added = sum(library.keep(each.name, each.kept) for each in load_lists(given.getvalue()))
+        st.toast(f"{added} papers added; those already here kept their notes.")
+        st.rerun()
+
+
+def _actions(reading_list: ReadingList) -> None:
+    papers = [kept.paper for kept in reading_list.kept]
+    with st.container(horizontal=True):
+        if st.button("Recommend from this list", type="primary", icon=":material/auto_awesome:"):
+            recommend(reading_list)
+        with st.popover("Export", icon=":material/download:"):
+            references = [Reference(kept.paper, kept.note) for kept in reading_list.kept]
+            for name in FORMATS:
+                st.download_button(
+                    FORMAT_NAMES.get(name, name),
+                    data=lambda name=name: write(references, name),
+                    file_name=f"list.{SUFFIXES[name]}",
+                    on_click="ignore",
+                    key=f"list-export-{name}",
+                    width="stretch",
+                )
+    st.caption(f"{len(papers)} papers, {sum(kept.read for kept in reading_list.kept)} read.")
+
+
+def recommend(reading_list: ReadingList) -> None:
+    """Searches with all papers of the list that have a text to search with."""
+    engine = state.engine()
+    known = {paper.id for paper in engine.store.papers([kept.paper.id for kept in reading_list.kept])}
+    queries = tuple(
+        engine.example(kept.paper.id)
+        if kept.paper.id in known
+        else engine.read(kept.paper.title, kept.paper.abstract)
+        for kept in reading_list.kept[:MOST_PAPERS]
+    )
+    if not queries:
+        raise InputError("This list is empty: keep a paper first.")
+    state.start(queries, f"The list “{reading_list.name}”")
+    st.switch_page("pages/find.py")
+
+
+def _show(library: Library, reading_list: ReadingList) -> None:
+    tags = sorted({tag for kept in reading_list.kept for tag in kept.tags})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        mark = st.segmented_control("Show", list(MARKS), default="All", required=True, key="library-mark")
+        wanted = st.pills("Tags", tags, selection_mode="multi", key="library-tags") if tags else []
+    for kept in reading_list.kept:
+        if MARKS[mark] in (None, kept.read) and set(wanted) <= set(kept.tags):
+            _entry(library, reading_list.name, kept)
+
+
+@st.fragment
+@faults.shown()
+def _entry(library: Library, name: str, kept: Kept) -> None:
+    paper, key = kept.paper, f"{name}-{kept.paper.id}"
+    save = {"on_change": _save, "args": (library, name, paper.id, key)}
+    with st.container(border=True):
+        st.html(f'<article class="card">{html.heading(paper, 3)}{html.byline(paper)}</article>')
+        words, marks = st.columns([5, 1])
+        words.text_area("Note", kept.note, 68, key=f"note-{key}", placeholder="Why it matters", **save)
+        words.multiselect(
+            "Tags",
+            kept.tags,
+            kept.tags,
+            key=f"tags-{key}",
+            accept_new_options=True,
+            placeholder="Add",
+            **save,
+        )
+        marks.checkbox("Read", kept.read, key=f"read-{key}", **save)
+        marks.page_link("pages/paper.py", label="Open", query_params={"id": paper.id})
+        if marks.button("Remove", key=f"remove-{key}", type="tertiary"):
+            library.drop(name, paper.id)
+            st.rerun()
+
+
+def _save(library: Library, name: str, paper_id: str, key: str) -> None:
+    note, tags, read = (st.session_state[f"{what}-{key}"] for what in ("note", "tags", "read"))
+    library.annotate(name, paper_id, note=note or "", tags=tags, read=read)
+
+
+page()

@@ -1,0 +1,68 @@
+"""Paper: its three panels, its nearest by each of them, links and citations."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import html, parts, start, state, views
+from pages.ui.escape import plain, web_addresses
+from pages.ui.palette import badge
+from search.exports import FORMATS, cite
+from search.types import PANELS, Facet, Filters, Paper
+
+
+def page() -> None:
+    paper_id = st.query_params.get("id", "")
+    paper = state.engine().store.paper(paper_id) if paper_id else None
+    if paper is None:
+        st.title("Paper")
+        if paper_id:
+            gone = f"No paper of this corpus has the id “{plain(paper_id)}”; it may be gone. Pick another."
+            st.warning(gone, icon=":material/info:")
+        start.pick(_open)
+        return
+    st.title(plain(paper.title) or "Untitled", anchor=False)
+    st.html(html.byline(paper))
+    _links(paper)
+    parts.actions(paper, "paper", opened=True)
+    _panels(paper)
+    st.header("Nearest papers", anchor=False)
+    st.caption("Searched with the sentences of one panel at a time.")
+    views.triptych(state.engine().example(paper.id), Filters())
+    _cite(paper)
+
+
+def _open(paper_id: str) -> None:
+    st.query_params["id"] = paper_id
+    st.rerun()
+
+
+def _links(paper: Paper) -> None:
+    with st.container(horizontal=True):
+        for label, address in web_addresses(paper).items():
+            st.link_button(label, address, icon=":material/open_in_new:")
+
+
+def _panels(paper: Paper) -> None:
+    st.header("Three panels", anchor=False)
+    panels = {facet: [s for s in paper.sentences if s.facet and s.facet.panel is facet] for facet in PANELS}
+    for column, (facet, sentences) in zip(st.columns(len(PANELS)), panels.items(), strict=True):
+        with column:
+            st.markdown(f"#### {facet.capitalize()} {badge(facet)}")
+            st.html(html.panel(facet, sentences))
+    rest = [s for s in paper.sentences if s.facet is None or s.facet is Facet.OTHER]
+    if rest:
+        st.markdown(f"#### The rest {badge(Facet.OTHER)}")
+        st.html(html.panel(Facet.OTHER, rest))
+    with st.expander("The abstract as it reads"):
+        st.html(html.abstract(paper, range(len(paper.sentences))))
+
+
+def _cite(paper: Paper) -> None:
+    st.header("Cite", anchor=False)
+    names = [views.FORMAT_NAMES.get(name, name) for name in FORMATS]
+    for tab, name in zip(st.tabs(names), FORMATS, strict=True):
+        tab.code(cite(paper, name), language=None, wrap_lines=True)
+
+
+page()
