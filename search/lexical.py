@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from array import array
@@ -122,6 +123,12 @@ class LexicalIndex:
             raise CorpusError(
                 f"The word index {path} cannot be read ({error}); build the corpus again."
             ) from error
+
+    def idf(self, term: str) -> float:
+        """How telling a term is in this corpus: the part of the formula above."""
+        column = self._vocabulary.get(term)
+        papers = 0 if column is None else int(self._starts[column + 1] - self._starts[column])
+        return math.log(1 + (self.paper_count - papers + 0.5) / (papers + 0.5))
 
     def scores(self, terms: Mapping[str, float]) -> NDArray[np.float32]:
         """The score of every paper, [P] in row order; 0 where no term occurs."""

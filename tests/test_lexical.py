@@ -72,6 +72,7 @@ def test_scores_equal_rank_bm25(index: LexicalIndex, query: str) -> None:
     oracle = LuceneOkapi([tokenize(text) for text in TEXTS], k1=1.6, b=0.6)
     expected = oracle.get_scores(tokenize(query)) / (1.6 + 1)
     np.testing.assert_allclose(index.scores(weigh_terms([(query, 1.0)])), expected, rtol=1e-5)
+    assert all(index.idf(term) == pytest.approx(oracle.idf[term]) for term in oracle.idf)
 
 
 def test_order_equals_rank_bm25_on_real_abstracts(shared_data: Path, tmp_path: Path) -> None:

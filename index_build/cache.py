@@ -1,0 +1,136 @@
+"""Vectors and facets kept by encoder and text, so that nothing is encoded twice and a killed run goes on.
+
+Two files that only grow, per encoder: `records.f16` holds for each document its paper vector [d], sentence
+vectors [n, d] and facet probabilities [n, 5] as 16-bit floats; `entries.bin` says which text is where. A
+record reaches the disk before its entry does, so every entry points at a whole record; what a crash left
+behind the last whole one is cut off at the next opening.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.encoding import Document, Encoded
+from search.types import FACETS
+
+RECORDS, ENTRIES = "records.f16", "entries.bin"
+KEY_BYTES = 16
+_ENTRY = np.dtype([("key", f"S{KEY_BYTES}"), ("start", "<i8"), ("sentences", "<i8")])
+"""`start` counts 16-bit numbers, not bytes."""
+
+Keys = NDArray[np.bytes_]
+
+
+def key_of(document: Document) -> bytes:
+    """16 bytes that stand for exactly what the encoder reads."""
+    text = "\x1e".join((document.title, *document.sentences))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+def keys_of(documents: Iterable[Document]) -> Keys:
+    return np.array([key_of(document) for document in documents], f"S{KEY_BYTES}")
+
+
+def cache_folder(corpus: Path, encoder_id: str) -> Path:
+    return corpus / "cache" / re.sub(r"[^\w.-]+", "_", encoder_id)
+
+
+class VectorCache:
+    """Open for one writer at a time (the build holds the corpus lock). A context manager."""
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.dimension = dimension
+        self._records = (folder / RECORDS).open("a+b")
+        self._entries = (folder / ENTRIES).open("a+b")
+        self._cut_torn_tail()
+        self._load()
+
+    def __enter__(self) -> VectorCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._records.close()
+        self._entries.close()
+
+    def __len__(self) -> int:
+        return len(self._sorted)
+
+    def _length(self, sentences: Any) -> Any:
+        """16-bit numbers in a record of so many sentences (a number or an array)."""
+        return self.dimension + sentences * (self.dimension + len(FACETS))
+
+    def _cut_torn_tail(self) -> None:
+        size = os.fstat(self._entries.fileno()).st_size // _ENTRY.itemsize * _ENTRY.itemsize
+        self._entries.seek(0)
+        entries = np.frombuffer(self._entries.read(size), _ENTRY)
+        ends = entries["start"] + self._length(entries["sentences"])
+        # Records follow one another without a gap, so the first entry that breaks the chain is torn.
+        starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+        available = os.fstat(self._records.fileno()).st_size // 2
+        sound = (entries["start"] == starts) & (entries["sentences"] > 0) & (ends <= available)
+        whole = len(entries) if sound.all() else int(np.argmin(sound))
+        self._entries.truncate(whole * _ENTRY.itemsize)
+        self._records.truncate(2 * int(ends[whole - 1]) if whole else 0)
+
+    def _load(self) -> None:
+        """(Re)read which keys are there and map the records."""
+        self._entries.seek(0)
+        entries = np.frombuffer(self._entries.read(), _ENTRY)
+        self._sorted = entries[np.argsort(entries["key"], kind="stable")]
+        size = os.fstat(self._records.fileno()).st_size // 2
+        self._numbers: NDArray[np.float16] = (
+            np.memmap(self._records.name, np.float16, "r", shape=(size,)) if size else np.empty(0, np.float16)
+        )
+
+    def missing(self, keys: Keys) -> NDArray[np.int64]:
+        """Positions of keys the cache does not have, each text once."""
+        first = np.unique(keys, return_index=True)[1]
+        return np.sort(first[self._find(keys[first]) < 0])
+
+    def _find(self, keys: Keys) -> NDArray[np.int64]:
+        """Place of each key in the sorted entries, -1 where it has none."""
+        if not len(self._sorted):
+            return np.full(len(keys), -1)
+        place = np.minimum(np.searchsorted(self._sorted["key"], keys), len(self._sorted) - 1)
+        return np.where(self._sorted["key"][place] == keys, place, -1)
+
+    def append(self, keys: Keys, encoded: Sequence[Encoded]) -> None:
+        """Add documents; when this returns they are on disk. `get` sees them after `refresh`."""
+        start = os.fstat(self._records.fileno()).st_size // 2
+        entries = np.zeros(len(keys), _ENTRY)
+        for position, item in enumerate(encoded):
+            numbers = np.concatenate([item.paper, item.sentences.ravel(), item.facets.ravel()])
+            self._records.write(numbers.astype("<f2").tobytes())
+            entries[position] = (keys[position], start, len(item.sentences))
+            start += len(numbers)
+        _to_disk(self._records)
+        self._entries.write(entries.tobytes())
+        _to_disk(self._entries)
+
+    def refresh(self) -> None:
+        """Make what was appended readable."""
+        self._load()
+
+    def get(self, keys: Keys) -> Iterator[Encoded]:
+        """What the encoder gave for these keys, in order, to 16 bits; all must be there."""
+        for place in self._find(keys):
+            if place < 0:
+                raise KeyError("a text that was never encoded")
+            _, start, count = self._sorted[place].item()
+            record = self._numbers[start : start + self._length(count)].astype(np.float32)
+            paper, sentences, facets = np.split(record, [self.dimension, self.dimension * (1 + count)])
+            yield Encoded(sentences.reshape(count, -1), paper, facets.reshape(count, -1))
+
+
+def _to_disk(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
