@@ -1,0 +1,162 @@
+"""Why a paper was found: its sentences beside the query's, the words they share, and one plain line.
+
+Nothing here is generated: every word of a reason is in both sentences or names a place in the query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.types import Facet, Pair, Paper, Query
+
+SMALLEST_SHARE = 0.02
+"""Pairs that carry less than this part of what the strongest carries are not shown."""
+MOST_PAIRS = 20
+MOST_TERMS = 4
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’.+][^\W_]+)*[+#]*")
+_FILLER = frozenset(
+    """
+    about across address aim also analysis approach article based be better between both compared
+    consider demonstrate different do does evaluate evaluation existing experiment explore find first
+    framework further give given good have here how however idea important improve improved improvement
+    instead introduce investigate known large make many method more most much multiple new not novel number
+    obtain one only other over paper perform performance present problem propose proposed provide recent
+    recently research result same set several show shown significant significantly simple since some still
+    study such system task technique than them through thus two under us use used using various via way we
+    well what when where whether who will without work would you your
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How texts become comparable words: the lexical index lends its own ways."""
+
+    normalise: Callable[[str], list[str]]
+    """A word's index terms; none for function words."""
+    rarity: Callable[[str], float]
+    """The idf of an index term; 0 where unknown."""
+    common: float = 1.5
+    """Words with a smaller idf (in more than about a fifth of the papers) say nothing about a match."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a matched sentence stands in the query."""
+
+    paper: int
+    sentence: int
+
+
+def find_pairs(
+    query: Query,
+    places: Sequence[Place],
+    paper: Paper,
+    similarity: NDArray[np.float32],
+    shares: NDArray[np.float32],
+    words: Words,
+) -> tuple[Pair, ...]:
+    """The pairs that carry the match, the strongest first; their shares sum to 1.
+
+    similarity and shares are [m, n]: the sentences of the query at `places` by those of the paper.
+    """
+    carried = shares * np.maximum(similarity, 0.01)
+    carried /= carried.sum()
+    strongest = np.argsort(-carried, axis=None, kind="stable")[:MOST_PAIRS]
+    kept = [flat for flat in strongest if carried.flat[flat] >= SMALLEST_SHARE * carried.max()]
+    whole = float(sum(carried.flat[flat] for flat in kept))
+    pairs = []
+    for flat in kept:
+        row, position = divmod(int(flat), carried.shape[1])
+        asked = query.papers[places[row].paper].sentences[places[row].sentence]
+        answer = paper.sentences[position]
+        pairs.append(
+            Pair(
+                query_paper=places[row].paper,
+                query_sentence=places[row].sentence,
+                query_text=asked.text,
+                query_facet=asked.facet,
+                position=position,
+                text=answer.text,
+                facet=answer.facet,
+                similarity=float(similarity[row, position]),
+                share=float(carried[row, position]) / whole,
+                shared_terms=shared_terms(asked.text, answer.text, words),
+            )
+        )
+    return tuple(pairs)
+
+
+def shared_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -> tuple[str, ...]:
+    """Words and pairs of neighbouring words that both texts use, the rarest first, as ours spells them."""
+    present = {term for term, _ in _terms(theirs, words)}
+    weights: dict[tuple[str, ...], tuple[float, str]] = {}
+    for term, surface in _terms(ours, words):
+        if term in present and term not in weights:
+            weights[term] = (sum(words.rarity(part) for part in term), surface)
+    ranked = sorted(weights, key=lambda term: -weights[term][0])
+    chosen: list[tuple[str, ...]] = []
+    for term in ranked:
+        if not any(set(term) & set(other) for other in chosen):
+            chosen.append(term)
+    return tuple(weights[term][1] for term in chosen[:most])
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    term: str
+    start: int
+    end: int
+    telling: bool
+
+
+def _terms(text: str, words: Words) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Telling words, and neighbours that are both telling, each with its spelling in the text."""
+    found = [_read_word(match, words) for match in _WORD.finditer(text)]
+    for left, right in pairwise(found):
+        if left.telling and right.telling and text[left.end : right.start] == " ":
+            yield (left.term, right.term), text[left.start : right.end]
+    for word in found:
+        if word.telling:
+            yield (word.term,), text[word.start : word.end]
+
+
+def _read_word(match: re.Match[str], words: Words) -> _Word:
+    parts = words.normalise(match.group())
+    term = parts[-1] if parts else ""  # the whole of a joined word comes last
+    plain = len(term) < 2 or term.isdigit() or term in _FILLER
+    return _Word(term, *match.span(), telling=not plain and words.rarity(term) > words.common)
+
+
+def give_reason(query: Query, pairs: Sequence[Pair]) -> str:
+    """One line in plain words, from the strongest pair."""
+    if not pairs:
+        return "Found by its words; no sentence stands out."
+    first = pairs[0]
+    place = _name_place(query, first)
+    if not first.shared_terms:
+        return f"Matches {place} in other words: they share no telling term."
+    terms = ", ".join(f"“{term}”" for term in first.shared_terms)
+    return f"Matches {place}: both mention {terms}."
+
+
+def _name_place(query: Query, pair: Pair) -> str:
+    """ "your method sentence 2", "your text", or "method sentence 2 of “Title”" among several papers."""
+    paper = query.papers[pair.query_paper]
+    panel = pair.query_facet.panel if pair.query_facet else Facet.OTHER
+    facet = "" if panel is Facet.OTHER else f"{panel.value} "
+    name = f"{facet}sentence {pair.query_sentence + 1}"
+    if len(query.papers) > 1:
+        return f"{name} of “{_shorten(paper.title or paper.sentences[0].text)}”"
+    return "your text" if len(paper.sentences) == 1 else f"your {name}"
+
+
+def _shorten(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + "…"
