@@ -15,13 +15,15 @@ ACCENT = "#7a2f6b"
 _SEQUENTIAL = ["#f3e3ef", "#7a2f6b"]
 
 
-def years(counts: Mapping[int, int], height: int = 70) -> alt.Chart:
-    frame = pd.DataFrame({"Year": list(counts), "Papers": list(counts.values())})
+def years(counts: Mapping[int, int], height: int = 110) -> alt.Chart:
+    """Papers per year, years without papers included."""
+    shown = range(min(counts), max(counts) + 1)
+    frame = pd.DataFrame({"Year": list(shown), "Papers": [counts.get(year, 0) for year in shown]})
     return (
         alt.Chart(frame, height=height)
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("Year:O", axis=alt.Axis(labelOverlap=True, title=None)),
+            x=alt.X("Year:O", axis=alt.Axis(labelOverlap="greedy", labelAngle=0, title=None, ticks=False)),
             y=alt.Y("Papers:Q", axis=None),
             tooltip=["Year", "Papers"],
         )
@@ -67,7 +69,7 @@ def facet_shape() -> alt.Shape:
     return alt.Shape("Facet:N", scale=alt.Scale(domain=list(domain), range=list(shapes)))
 
 
-def alignment(pairs: Sequence[Pair], dark: bool) -> alt.LayerChart:
+def alignment(pairs: Sequence[Pair], sentences: int, dark: bool) -> alt.LayerChart:
     """Which of your sentences lies on which of theirs: a cell per pair, darker carries more."""
     frame = pd.DataFrame(
         {
@@ -82,8 +84,12 @@ def alignment(pairs: Sequence[Pair], dark: bool) -> alt.LayerChart:
     if len({pair.query_paper for pair in pairs}) == 1:
         frame["Yours"] = [str(pair.query_sentence + 1) for pair in pairs]
     ends = ["#2a303b", "#d58cc4"] if dark else _SEQUENTIAL
-    base = alt.Chart(frame, height=alt.Step(30), width=alt.Step(52)).encode(
-        x=alt.X("Theirs:O", axis=alt.Axis(title="Their sentence", labelAngle=0, orient="top")),
+    base = alt.Chart(frame, height=alt.Step(30), width=alt.Step(46)).encode(
+        x=alt.X(
+            "Theirs:O",
+            scale=alt.Scale(domain=list(range(1, sentences + 1))),
+            axis=alt.Axis(title="Their sentence", labelAngle=0, orient="top"),
+        ),
         y=alt.Y("Yours:O", axis=alt.Axis(title="Your sentence")),
         tooltip=[
             "Your sentence",
@@ -93,9 +99,8 @@ def alignment(pairs: Sequence[Pair], dark: bool) -> alt.LayerChart:
         ],
     )
     colour = alt.Color("Share:Q", scale=alt.Scale(range=ends, domain=[0, 1]), legend=None)
-    text = alt.condition("datum.Share > 0.45", alt.value("#12151c" if dark else "white"), alt.value("#888"))
-    if not dark:
-        text = alt.condition("datum.Share > 0.45", alt.value("white"), alt.value("#1d2129"))
+    on_strong, on_weak = ("#12151c", "#e6e8ec") if dark else ("white", "#1d2129")
+    text = alt.condition("datum.Share > 0.45", alt.value(on_strong), alt.value(on_weak))
     numbers = base.mark_text(fontSize=12).encode(text=alt.Text("Share:Q", format=".0%"), color=text)
     return base.mark_rect().encode(color=colour) + numbers
 

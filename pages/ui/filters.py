@@ -50,11 +50,10 @@ def preset(filters: Filters, matcher: Matcher | None) -> None:
 
 def choose() -> tuple[Filters, Matcher | None]:
     """Draws both panels and returns what is chosen."""
-    with st.container(horizontal=True, key="how"):
-        with st.popover("Filters", icon=":material/filter_alt:"):
-            chosen = _filters()
-        with st.popover("Advanced", icon=":material/tune:"):
-            matcher = _matcher()
+    with st.popover("Filters", icon=":material/filter_alt:"):
+        chosen = _filters()
+    with st.popover("Advanced", icon=":material/tune:"):
+        matcher = _matcher()
     return chosen, matcher
 
 

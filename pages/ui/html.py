@@ -64,7 +64,7 @@ def _pair(pair: Pair, query_papers: int) -> str:
     if query_papers > 1:
         yours = f"Paper {pair.query_paper + 1}, {pair.query_sentence + 1}"
     return (
-        f'<li><div>{percent}<span aria-hidden="true"> %</span><span class="quiet"> of match</span>'
+        f'<li><div>{percent} %<span class="aside"> of the match</span>'
         f'<div class="bar" aria-hidden="true"><span class="{_facet(pair.query_facet)}" '
         f'style="width: {percent}%"></span></div></div>'
         f'<div><span class="who">{yours} {facet_word(pair.query_facet)}</span>{markup(pair.query_text)}</div>'

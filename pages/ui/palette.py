@@ -46,6 +46,10 @@ def colours(dark: bool) -> list[str]:
 
 
 def badge(facet: Facet | None) -> str:
-    """The facet as a coloured word in Streamlit's markdown."""
-    shown = look(facet)
-    return f":{shown.name}-badge[{shown.word}]"
+    """The facet as a tinted word in Streamlit's markdown."""
+    return f":{look(facet).name}-badge[{word(facet)}]"
+
+
+def coloured(facet: Facet) -> str:
+    """The facet's name in its colour, for headings."""
+    return f":{look(facet).name}[{facet.panel}]"

@@ -7,9 +7,9 @@ import streamlit as st
 
 from pages.ui import charts, faults, html, state
 from pages.ui.escape import plain
-from pages.ui.palette import word
+from pages.ui.palette import badge
 from search.list_files import FIRST_LIST, Kept
-from search.types import Pair, Paper, Result, Results
+from search.types import Facet, Pair, Paper, Result, Results
 
 SCORE_HELP = (
     "A score from 0 to 1 and its word come from judged computer-science abstracts; in other fields take "
@@ -26,7 +26,7 @@ def result_list(results: Results) -> None:
 @faults.shown()
 def card(result: Result, number: int, query_papers: int = 1) -> None:
     """One result; opening it or keeping it redraws this card alone."""
-    with st.container(border=True, key=f"card-{number}"):
+    with st.container(border=True, gap="xsmall", key=f"card-{number}"):
         st.html(html.card(result, number, query_papers))
         details = st.expander(
             "Abstract and alignment",
@@ -46,7 +46,9 @@ def evidence(result: Result) -> None:
     if result.duplicates:
         st.caption(f"Also in the corpus as {plain(', '.join(result.duplicates))}.")
     st.altair_chart(
-        charts.alignment(result.pairs, state.is_dark()), width="content", alt=in_words(result.pairs)
+        charts.alignment(result.pairs, len(result.paper.sentences), state.is_dark()),
+        width="content",
+        alt=in_words(result.pairs),
     )
     st.table(alignment_table(result.pairs), hide_index=True)
     parts = result.evidence
@@ -67,19 +69,22 @@ def alignment_table(pairs: tuple[Pair, ...]) -> pd.DataFrame:
         {
             "Share": [f"{pair.share:.0%}" for pair in pairs],
             "Likeness": [f"{pair.similarity:.2f}" for pair in pairs],
-            "Yours": [f"{pair.query_sentence + 1}. {plain(pair.query_text)}" for pair in pairs],
-            "Theirs": [f"{pair.position + 1}. {plain(pair.text)}" for pair in pairs],
-            "Facet": [word(pair.facet) for pair in pairs],
+            "Yours": [_cell(pair.query_sentence, pair.query_facet, pair.query_text) for pair in pairs],
+            "Theirs": [_cell(pair.position, pair.facet, pair.text) for pair in pairs],
             "Shared words": [plain(", ".join(pair.shared_terms)) for pair in pairs],
         }
     )
+
+
+def _cell(position: int, facet: Facet | None, text: str) -> str:
+    return f"{badge(facet)} {plain(f'{position + 1}. {text}')}"
 
 
 @st.fragment
 @faults.shown()
 def actions(paper: Paper, key: str, opened: bool = False) -> None:
     """Search on, keep, open: the row of buttons under every paper."""
-    with st.container(horizontal=True, gap="small", key=f"actions-{key}"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{key}"):
         search_with(paper, key)
         keep(paper, key)
         if not opened:

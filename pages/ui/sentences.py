@@ -15,7 +15,10 @@ from search.types import Choice, Facet, QueryPaper, QuerySentence
 _ROW_LOOKS = {
     Choice.MATCH: ("", ""),
     Choice.IGNORE: ("border-left-style: dotted;", "color: var(--quiet);"),
-    Choice.AVOID: ("border-left-style: double;", "text-decoration: line-through 1px;"),
+    Choice.AVOID: (
+        "border-left-style: double;",
+        "text-decoration: line-through 1px color-mix(in srgb, currentColor 40%, transparent);",
+    ),
 }
 Rule = Callable[[Facet], Choice]
 CHOICE_WORDS = {Choice.MATCH: "Match", Choice.IGNORE: "Ignore", Choice.AVOID: "Avoid"}
@@ -43,31 +46,37 @@ PRESETS: dict[str, tuple[Rule, str]] = {
 
 def chosen_by(paper: QueryPaper, rule: Rule) -> QueryPaper:
     """The paper with every sentence's choice as the rule has it."""
-    sentences = (replace(each, choice=rule((each.facet or Facet.OTHER).panel)) for each in paper.sentences)
+    sentences = (replace(each, choice=rule(_panel(each))) for each in paper.sentences)
     return replace(paper, sentences=tuple(sentences))
 
 
-def edit(draft: Draft) -> tuple[QueryPaper, ...]:
-    """Draws presets and rows; returns the papers of the draft as they are chosen now."""
+def current(draft: Draft) -> tuple[QueryPaper, ...]:
+    """The papers of the draft as the rows have them now, drawn or not."""
+    return tuple(
+        replace(paper, sentences=tuple(_sentence(draft, number, s) for s in range(len(paper.sentences))))
+        for number, paper in enumerate(draft.papers)
+    )
+
+
+def edit(draft: Draft) -> None:
+    """Draws presets and rows."""
     weigh = _presets(draft)
     st.html(_row_styles(draft))
-    if len(draft.papers) == 1:
-        return (_paper_rows(draft, 0, weigh),)
-    papers = []
     for number, paper in enumerate(draft.papers):
-        with st.expander(plain(paper.title) or f"Paper {number + 1}"):
-            papers.append(_paper_rows(draft, number, weigh))
-    return tuple(papers)
+        one = len(draft.papers) == 1
+        with st.container() if one else st.expander(plain(paper.title) or f"Paper {number + 1}"):
+            for position in range(len(paper.sentences)):
+                _row(draft, number, position, weigh)
 
 
 def _row_styles(draft: Draft) -> str:
     """The look of each row by its state. On a key that stays, so that no widget loses the focus."""
     rules = []
     for number, position in _positions(draft):
-        facet, choice = _now(draft, number, position)
+        sentence = _sentence(draft, number, position)
         row = f".st-key-{_key('row', draft, number, position)}"
-        rules.append(f"{row} {{ --facet: var(--{facet}); {_ROW_LOOKS[choice][0]} }}")
-        rules.append(f"{row} .sentence {{ {_ROW_LOOKS[choice][1]} }}")
+        bar, text = _ROW_LOOKS[sentence.choice]
+        rules.append(f"{row} {{ --facet: var(--{_panel(sentence)}); {bar} }}{row} .sentence {{ {text} }}")
     return f"<style>{''.join(rules)}</style>"
 
 
@@ -82,68 +91,63 @@ def _presets(draft: Draft) -> bool:
 
 def _apply(draft: Draft, rule: Rule) -> None:
     for paper, sentence in _positions(draft):
-        facet, _ = _now(draft, paper, sentence)
+        facet = _panel(_sentence(draft, paper, sentence))
         st.session_state[_key("choice", draft, paper, sentence)] = rule(facet)
 
 
-def _paper_rows(draft: Draft, number: int, weigh: bool) -> QueryPaper:
-    paper = draft.papers[number]
-    rows = [_row(draft, number, position, weigh) for position in range(len(paper.sentences))]
-    return replace(paper, sentences=tuple(rows))
-
-
-def _row(draft: Draft, number: int, position: int, weigh: bool) -> QuerySentence:
-    sentence = draft.papers[number].sentences[position]
-    facet, choice = _now(draft, number, position)
-    name = f"Sentence {position + 1}"
-    with st.container(key=_key("row", draft, number, position), gap="xsmall"):
+def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
+    sentence = _sentence(draft, number, position)
+    name, place = f"Sentence {position + 1}", (draft, number, position)
+    with st.container(key=_key("row", *place), gap="xsmall"):
         st.html(f'<p class="sentence"><span class="place">{position + 1}</span>{markup(sentence.text)}</p>')
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            facet = st.selectbox(
+            st.selectbox(
                 f"{name}: facet",
                 SHOWN,
-                index=SHOWN.index(facet),
+                index=SHOWN.index(_panel(sentence)),
                 format_func=word,
-                key=_key("facet", draft, number, position),
+                key=_key("facet", *place),
                 label_visibility="collapsed",
                 persist_state="session",
-                width=150,
+                width=140,
                 filter_mode=None,
             )
-            choice = st.segmented_control(
+            st.segmented_control(
                 f"{name}: match, ignore or avoid",
                 list(Choice),
-                default=choice,
+                default=sentence.choice,
                 required=True,
                 format_func=CHOICE_WORDS.__getitem__,
-                key=_key("choice", draft, number, position),
+                key=_key("choice", *place),
                 label_visibility="collapsed",
                 persist_state="session",
             )
-        weight = sentence.weight
-        if weigh and choice is not Choice.IGNORE:
-            weight = _weight(draft, number, position, name, weight)
-    return replace(sentence, facet=_keep_objective(sentence.facet, facet), choice=choice, weight=weight)
+        if weigh and sentence.choice is not Choice.IGNORE:
+            st.slider(
+                f"{name}: weight",
+                *(0.25, 4.0, sentence.weight, 0.25),
+                format="× %.2f",
+                key=_key("weight", *place),
+                persist_state="session",
+            )
 
 
-def _weight(draft: Draft, number: int, position: int, name: str, weight: float) -> float:
-    key = _key("weight", draft, number, position)
-    label = f"{name}: weight"
-    return st.slider(label, 0.25, 4.0, weight, 0.25, format="× %.2f", key=key, persist_state="session")
+def _sentence(draft: Draft, number: int, position: int) -> QuerySentence:
+    """A sentence with what its widgets say, or the draft before they are drawn the first time."""
+    given, keys, place = draft.papers[number].sentences[position], st.session_state, (draft, number, position)
+    shown = _panel(given)
+    facet = keys.get(_key("facet", *place)) or shown
+    return replace(
+        given,
+        # An objective is shown as background and stays one unless the visitor changes it.
+        facet=given.facet if facet is shown else facet,
+        choice=keys.get(_key("choice", *place)) or given.choice,
+        weight=keys.get(_key("weight", *place)) or given.weight,
+    )
 
 
-def _now(draft: Draft, number: int, position: int) -> tuple[Facet, Choice]:
-    """The row's facet and choice: the widget's, or the draft's before it is drawn the first time."""
-    sentence = draft.papers[number].sentences[position]
-    shown = (sentence.facet or Facet.OTHER).panel
-    facet = st.session_state.get(_key("facet", draft, number, position), shown)
-    choice = st.session_state.get(_key("choice", draft, number, position), sentence.choice)
-    return facet or shown, choice or sentence.choice
-
-
-def _keep_objective(old: Facet | None, shown: Facet) -> Facet:
-    """An objective is shown as background; it only changes when the visitor changes it."""
-    return old if old is not None and old.panel is shown else shown
+def _panel(sentence: QuerySentence) -> Facet:
+    return (sentence.facet or Facet.OTHER).panel
 
 
 def _positions(draft: Draft) -> Iterator[tuple[int, int]]:

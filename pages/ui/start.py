@@ -23,11 +23,11 @@ FOUND = 8
 
 def panel() -> None:
     """All four ways, with the examples last: they need the corpus, the text box does not."""
-    paste, pick, file = st.tabs(["Paste a paper", "Pick from the corpus", "Open a file"])
+    paste, corpus, file = st.tabs(["Paste a paper", "Pick from the corpus", "Open a file"])
     with paste:
         _paste()
     below = st.container()
-    with pick:
+    with corpus:
         pick(use)
     with file:
         _file()

@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.ui import charts, html, parts, state
 from pages.ui.escape import one_line, plain
-from pages.ui.palette import badge
+from pages.ui.palette import coloured
 from search.exports import FORMATS, SUFFIXES, export
 from search.query import to_json
-from search.types import PANELS, Facet, Filters, Query, QueryPaper, Results
+from search.types import PANELS, Facet, Filters, QueryPaper, Results
 
 TRIPTYCH_TOP = 8
 FORMAT_NAMES = {
@@ -30,7 +30,7 @@ def triptych(paper: QueryPaper, filters: Filters) -> None:
     near = _near_by(panels)
     for column, facet in zip(st.columns(len(PANELS)), PANELS, strict=True):
         with column:
-            st.markdown(f"#### Nearest by {facet} {badge(facet)}")
+            st.markdown(f"#### Nearest by {coloured(facet)}", anchors=False)
             _column(facet, panels.get(facet), near)
 
 
@@ -52,9 +52,9 @@ def _column(facet: Facet, results: Results | None, near: dict[str, list[Facet]])
             st.page_link("pages/paper.py", label="Open", query_params={"id": result.paper.id})
 
 
-def plane(query: Query, results: Results) -> None:
+def plane(results: Results) -> None:
     """Where the results lie between same problem and same method; a click shows the paper."""
-    points = state.engine().plane(query, results)
+    points = state.engine().plane(results.query, results)
     frame = pd.DataFrame(
         {
             "id": [result.paper.id for result in results.results],
@@ -72,7 +72,7 @@ def plane(query: Query, results: Results) -> None:
     picked = [each["id"] for each in event.selection.get("picked", [])]
     for number, result in enumerate(results.results, 1):
         if result.paper.id in picked:
-            parts.card(result, number, len(query.papers))
+            parts.card(result, number, len(results.query.papers))
     shown = frame.drop(columns="id").assign(Title=[plain(title) for title in frame["Title"]])
     numbers = {name: shown[name].map("{:.2f}".format) for name in charts.PLANE_COLUMNS}
     years = shown["Year"].map(lambda year: "" if pd.isna(year) else str(int(year)))

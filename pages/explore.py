@@ -1,0 +1,1 @@
+"""Explore: a topic in words, answered by facet."""
