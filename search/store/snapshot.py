@@ -1,0 +1,283 @@
+"""Snapshot: the read-only store of one build, where papers and sentences have dense rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from search.errors import CorpusError
+from search.store import tables
+from search.store.identity import normalise_title
+from search.types import FACETS, Facet, Filters, Paper
+
+KIND = "snapshot"
+TABLES = f"""
+    CREATE TABLE papers (
+        paper_row INTEGER, id VARCHAR, {tables.PAPER_COLUMNS}, title_key UBIGINT,
+        first_sentence INTEGER, sentence_count INTEGER
+    );
+    CREATE TABLE sentences (
+        sentence_row INTEGER, paper_row INTEGER, position INTEGER,
+        first INTEGER, last INTEGER, facet UTINYINT, hinted BOOLEAN, probabilities FLOAT[{len(FACETS)}]
+    );
+    CREATE TABLE ids (id VARCHAR, paper_row INTEGER);  -- of all records of each paper
+    CREATE VIEW sentence_texts AS
+        SELECT sentence_row, papers.id AS paper, position, first, last, probabilities,
+            {list(map(str, FACETS))}[facet + 1] AS facet, substring(
+                CASE WHEN abstract = '' THEN title ELSE abstract END, first + 1, last - first) AS text
+        FROM sentences JOIN papers USING (paper_row);
+"""
+FILL = f"""
+    INSERT INTO build.papers BY NAME
+        SELECT row_number() OVER (ORDER BY number) - 1 AS paper_row, id, {tables.FIELD_LIST}, title_key,
+            sum(len(sentences)) OVER (ORDER BY number) - len(sentences) AS first_sentence,
+            len(sentences) AS sentence_count
+        FROM merged ORDER BY number;
+    INSERT INTO build.sentences BY NAME
+        SELECT first_sentence + position - 1 AS sentence_row, paper_row, position - 1 AS position,
+            sentence.first, sentence.last, sentence.facet, sentence.hinted
+        FROM (SELECT paper_row, first_sentence, unnest(merged.sentences) AS sentence,
+                generate_subscripts(merged.sentences, 1) AS position
+              FROM merged JOIN build.papers USING (id))
+        ORDER BY sentence_row;
+    INSERT INTO build.ids
+        SELECT unnest(ids) AS id, paper_row FROM merged JOIN build.papers USING (id) ORDER BY paper_row;
+"""
+"""From the table `merged` of the working store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    papers: int
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A paper as the encoder reads it; one without an abstract has its title as its only sentence."""
+
+    paper_row: int
+    title: str
+    """Empty where the title is the sentence."""
+    sentences: tuple[str, ...]
+    hints: tuple[Facet | None, ...]
+    text_hash: str
+    """Of title and sentences: equal texts have equal vectors."""
+
+
+class Snapshot:
+    """Safe to share between threads: each call has a cursor of its own."""
+
+    def __init__(self, connection: tables.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path, read_only: bool = True) -> Self:
+        return cls(tables.open_existing(path, KIND, read_only))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        return self._connection.cursor().sql(query, params=list(values)).to_arrow_table().to_pylist()
+
+    def _column(self, query: str, *values: Any) -> NDArray[Any]:
+        """The one column of a query, as an array."""
+        found = self._connection.cursor().execute(query, list(values)).fetchnumpy()
+        return np.asarray(next(iter(found.values())))
+
+    def counts(self) -> Counts:
+        query = (
+            "SELECT (SELECT count(*) FROM papers) AS papers, (SELECT count(*) FROM sentences) AS sentences"
+        )
+        return Counts(**self._rows(query)[0])
+
+    def documents(self) -> Iterator[StoredDocument]:
+        """All papers in the order of their rows, a few thousand at a time in memory."""
+        cursor = self._connection.cursor()
+        spans = cursor.execute(
+            "SELECT first, last, CASE WHEN hinted THEN facet END AS hint FROM sentences ORDER BY sentence_row"
+        ).fetchnumpy()
+        starts, ends = spans["first"].tolist(), spans["last"].tolist()
+        hints = [None if code is None else FACETS[code] for code in np.ma.asarray(spans["hint"]).tolist()]
+        papers = cursor.sql(
+            "SELECT paper_row, title, abstract, first_sentence, sentence_count FROM papers ORDER BY paper_row"
+        )
+        for batch in papers.to_arrow_reader(2048):
+            for row, title, abstract, first, count in zip(*batch.to_pydict().values(), strict=True):
+                mine = slice(first, first + count)
+                text = abstract or title
+                sentences = tuple(
+                    text[start:end] for start, end in zip(starts[mine], ends[mine], strict=True)
+                )
+                title = title if abstract else ""
+                hash = _text_hash(title, sentences)
+                yield StoredDocument(row, title, sentences, tuple(hints[mine]), hash)
+
+    def set_facets(self, probabilities: NDArray[np.floating[Any]]) -> None:
+        """Label all sentences: `probabilities` [S, 5] in the order of FACETS; hints of the source win."""
+        hints = self._rows("SELECT sentence_row, facet FROM sentences WHERE hinted")
+        labels = np.array(probabilities, dtype=np.float32)
+        wanted = (self.counts().sentences, len(FACETS))
+        if labels.shape != wanted:
+            raise CorpusError(
+                f"Facets for {labels.shape} sentences do not fit the {wanted} of this build: build it again."
+            )
+        for hint in hints:
+            labels[hint["sentence_row"]] = np.eye(len(FACETS), dtype=np.float32)[hint["facet"]]
+        columns = {
+            "sentence_row": pa.array(np.arange(len(labels), dtype=np.int32)),
+            "facet": pa.array(labels.argmax(axis=1).astype(np.uint8)),
+            "probabilities": pa.FixedSizeListArray.from_arrays(pa.array(labels.ravel()), len(FACETS)),
+        }
+        cursor = self._connection.cursor()
+        cursor.register("labels", pa.table(columns))
+        cursor.execute(
+            "CREATE OR REPLACE TABLE sentences AS "
+            "SELECT sentences.* REPLACE (labels.facet AS facet, labels.probabilities AS probabilities) "
+            "FROM sentences JOIN labels USING (sentence_row) ORDER BY sentence_row"
+        )
+
+    def probabilities(self) -> NDArray[np.float32]:
+        """Facet probabilities of all sentences [S, 5] in the order of their rows."""
+        rows = self._connection.cursor().sql("SELECT probabilities FROM sentences ORDER BY sentence_row")
+        column = rows.to_arrow_table().column(0).combine_chunks()
+        return np.asarray(column.flatten(), dtype=np.float32).reshape(-1, len(FACETS))
+
+    def sentence_offsets(self) -> NDArray[np.int64]:
+        """[P + 1]: the sentences of paper row p are the rows offsets[p]:offsets[p + 1]."""
+        counts = self._column("SELECT sentence_count FROM papers ORDER BY paper_row")
+        return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+    def title_keys(self) -> NDArray[np.uint64]:
+        """[P]: equal numbers mean the same title and year; 0 where the title is too short to tell."""
+        return self._column("SELECT title_key FROM papers ORDER BY paper_row").astype(np.uint64)
+
+    def paper_rows(self, filters: Filters) -> NDArray[np.int32] | None:
+        """The rows that pass, in order; None when nothing is asked, so that all pass."""
+        where, values = _conditions(filters)
+        if not where:
+            return None
+        return self._column(f"SELECT paper_row FROM papers {where} ORDER BY paper_row", *values).astype(
+            np.int32
+        )
+
+    def rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """The paper row of each id, of any record of the paper; -1 for an id that is not here."""
+        found = self._rows(
+            "SELECT id, paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[]))", list(ids)
+        )
+        rows = {row["id"]: row["paper_row"] for row in found}
+        return np.array([rows.get(id, -1) for id in ids], dtype=np.int32)
+
+    def papers_by_row(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> list[Paper]:
+        """The papers of these rows in the order asked, with their labelled sentences."""
+        wanted = [int(row) for row in rows]
+        papers = self._rows(
+            f"SELECT paper_row, id, {tables.FIELD_LIST} FROM papers "
+            "WHERE paper_row IN (SELECT unnest(?::INTEGER[]))",
+            wanted,
+        )
+        sentences = self._rows(
+            "SELECT paper_row, first, last, facet, hinted, probabilities FROM sentences "
+            "WHERE paper_row IN (SELECT unnest(?::INTEGER[])) ORDER BY sentence_row",
+            wanted,
+        )
+        of_paper: dict[int, list[dict[str, Any]]] = {row: [] for row in wanted}
+        for sentence in sentences:
+            of_paper[sentence["paper_row"]].append(sentence)
+        found = {
+            paper["paper_row"]: tables.paper_of(paper | {"sentences": of_paper[paper["paper_row"]]})
+            for paper in papers
+        }
+        return [found[row] for row in wanted]
+
+    def papers(self, ids: Sequence[str]) -> list[Paper]:
+        """The papers of these ids, in the order asked; unknown ids are left out."""
+        rows = self.rows_of(ids)
+        return self.papers_by_row(rows[rows >= 0])
+
+    def paper(self, id: str) -> Paper | None:
+        return next(iter(self.papers([id])), None)
+
+    def find(self, text: str, limit: int = 20) -> list[Paper]:
+        """Papers by a part of the title (its words in any order), DOI, arXiv id or id; closest first."""
+        words = normalise_title(text).split()
+        identifier = text.strip().lower().removeprefix("https://doi.org/").removeprefix("arxiv:")
+        title = "regexp_replace(strip_accents(lower(title)), '[^\\w]+', ' ', 'g')"
+        rows = self._column(
+            f"""SELECT paper_row FROM papers
+            WHERE (len($1) > 0 AND list_bool_and(list_transform($1, lambda word: contains({title}, word))))
+               OR lower(id) = $2 OR doi = $2 OR arxiv_id = $2 OR pmid = $2
+            ORDER BY starts_with({title}, $3) DESC, contains({title}, $3) DESC, length(title), paper_row
+            LIMIT $4""",
+            words, identifier, " ".join(words), limit,
+        )  # fmt: skip
+        return self.papers_by_row(rows)
+
+    def facet_shares(self) -> dict[Facet, float]:
+        """The part of all labelled sentences that each facet has."""
+        counts = {row["facet"]: row["n"] for row in self._rows(
+            "SELECT facet, count(*) AS n FROM sentences WHERE facet IS NOT NULL GROUP BY facet")}  # fmt: skip
+        total = sum(counts.values())
+        return {facet: counts.get(code, 0) / total if total else 0.0 for code, facet in enumerate(FACETS)}
+
+    def year_counts(self, filters: Filters | None = None) -> dict[int, int]:
+        return self._tally("year", "year IS NOT NULL", filters, "value")
+
+    def venue_counts(self, filters: Filters | None = None, limit: int = 1000) -> dict[str, int]:
+        return self._tally("venue", "venue <> ''", filters, "n DESC, value", limit)
+
+    def field_counts(self, filters: Filters | None = None, limit: int = 1000) -> dict[str, int]:
+        return self._tally("unnest(fields)", "true", filters, "n DESC, value", limit)
+
+    def source_counts(self, filters: Filters | None = None) -> dict[str, int]:
+        return self._tally("source", "true", filters, "n DESC, value")
+
+    def _tally(
+        self, value: str, known: str, filters: Filters | None, order: str, limit: int = 1000
+    ) -> dict[Any, int]:
+        where, values = _conditions(filters or Filters(), known)
+        query = f"""SELECT value, count(*) AS n FROM (SELECT {value} AS value FROM papers {where})
+            GROUP BY value ORDER BY {order} LIMIT {int(limit)}"""
+        return {row["value"]: row["n"] for row in self._rows(query, *values)}
+
+
+def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
+    """A WHERE clause and its values; a field also stands for those below it ("cs" for "cs.CL")."""
+    below = "len(list_filter(fields, lambda field: field IN ? OR split_part(field, '.', 1) IN ?)) > 0"
+    among = "paper_row IN (SELECT paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[])))"
+    asked: list[tuple[bool, str, list[Any]]] = [
+        (filters.year_from is not None, "year >= ?", [filters.year_from]),
+        (filters.year_to is not None, "year <= ?", [filters.year_to]),
+        (bool(filters.venues), "list_contains(?::VARCHAR[], venue)", [list(filters.venues)]),
+        (bool(filters.fields), below, [list(filters.fields), list(filters.fields)]),
+        (bool(filters.sources), "list_contains(?::VARCHAR[], source)", [list(filters.sources)]),
+        (filters.ids is not None, among, [list(filters.ids or ())]),
+        (filters.has_doi, "doi <> ''", []),
+    ]  # fmt: skip
+    clauses = [*also, *(clause for wanted, clause, _ in asked if wanted)]
+    values = [value for wanted, _, given in asked if wanted for value in given]
+    return ("WHERE " + " AND ".join(clauses) if clauses else ""), values
+
+
+def _text_hash(title: str, sentences: Sequence[str]) -> str:
+    """128 bits of BLAKE2b over title and sentences; the separator cannot occur within either."""
+    joined = "\x1e".join((title, *sentences))
+    return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
