@@ -54,6 +54,7 @@ class Encoder:
         self.labeller: Any = _labeller()
         self.dimension: int = self.model.config.hidden_size
         self.id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
+        self.facets_id: str = "none" if self.labeller is None else self.labeller.id
         if self.labeller is not None:
             self.id += f"-{self.labeller.id}"
 

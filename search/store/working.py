@@ -124,6 +124,12 @@ class Store:
         query = f"SELECT count(*), coalesce(sum(sentences), 0)::BIGINT FROM ({chosen})"
         return snapshot.Counts(*self._connection.cursor().execute(query).fetchall()[0])
 
+    def fingerprint(self) -> str:
+        """Stays the same as long as the same records, in the same form, make up the same papers."""
+        each = "hash(number, id, hash, paper)"
+        query = f"SELECT count(*), bit_xor({each}), sum({each})::VARCHAR FROM records"
+        return "-".join(map(str, self._connection.cursor().execute(query).fetchall()[0]))
+
     def snapshot(self, path: Path) -> None:
         """Write the papers as they are now to a new file, with dense rows: the store of a build."""
         tables.create(path, snapshot.KIND, snapshot.TABLES).close()
