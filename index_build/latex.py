@@ -10,82 +10,85 @@ _TOKEN = re.compile(r"\\[a-zA-Z]+\*?|\\.|[{}$^_~&]|[^\\{}$^_~&]+|\\", re.DOTALL)
 _PREAMBLE = re.compile(r"\\documentclass.*?\\begin\{document\}|\\end\{document\}", re.DOTALL)
 
 _ACCENTS = {
-    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
-    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
-    "b": "\u0331", "hat": "\u0302", "widehat": "\u0302", "tilde": "\u0303", "widetilde": "\u0303",
-    "bar": "\u0304", "overline": "\u0304", "breve": "\u0306", "dot": "\u0307", "ddot": "\u0308",
-    "check": "\u030c", "vec": "\u20d7", "acute": "\u0301", "grave": "\u0300", "mathring": "\u030a",
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306",
+    ".": "\u0307", '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323",
+    "c": "\u0327", "k": "\u0328", "b": "\u0331", "hat": "\u0302", "widehat": "\u0302",
+    "tilde": "\u0303", "widetilde": "\u0303", "bar": "\u0304", "overline": "\u0304", "breve": "\u0306",
+    "dot": "\u0307", "ddot": "\u0308", "check": "\u030c", "vec": "\u20d7", "acute": "\u0301",
+    "grave": "\u0300", "mathring": "\u030a", "not": "\u0338",
 }  # fmt: skip
 """Macro to the combining character that follows its one letter."""
 
 _GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi omicron pi rho sigma tau upsilon phi chi psi "
-    "omega"
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa mu nu xi omicron pi rho sigma tau upsilon phi "
+    "chi psi omega"
 ).split()
-_SYMBOLS = {
-    "lambda": "λ", "Lambda": "Λ", "varepsilon": "ε", "vartheta": "ϑ", "varphi": "φ", "varrho": "ϱ", "varpi": "ϖ",
-    "varsigma": "ς", "eps": "ε", "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "ae": "æ", "AE": "Æ", "oe": "œ",
-    "OE": "Œ", "aa": "å", "AA": "Å", "i": "i", "j": "j", "imath": "i", "jmath": "j", "dh": "ð", "th": "þ",
-    "sim": "~", "simeq": "≃", "approx": "≈", "cong": "≅", "equiv": "≡", "propto": "∝", "neq": "≠", "ne": "≠",
-    "leq": "≤", "le": "≤", "leqslant": "≤", "geq": "≥", "ge": "≥", "geqslant": "≥", "ll": "≪", "gg": "≫",
-    "lesssim": "≲", "gtrsim": "≳", "la": "≲", "ga": "≳", "lt": "<", "gt": ">", "prec": "≺", "succ": "≻",
-    "pm": "±", "mp": "∓", "times": "×", "div": "÷", "cdot": "·", "ast": "*", "star": "⋆", "circ": "°", "bullet": "•",
-    "oplus": "⊕", "otimes": "⊗", "odot": "⊙", "ominus": "⊖", "wedge": "∧", "vee": "∨", "cap": "∩", "cup": "∪",
-    "setminus": "∖", "rtimes": "⋊", "ltimes": "⋉", "dagger": "†", "ddagger": "‡", "neg": "¬", "lnot": "¬",
-    "in": "∈", "notin": "∉", "ni": "∋", "subset": "⊂", "subseteq": "⊆", "supset": "⊃", "supseteq": "⊇",
-    "emptyset": "∅", "varnothing": "∅", "forall": "∀", "exists": "∃", "mid": "|", "parallel": "∥", "perp": "⊥",
-    "bot": "⊥", "top": "⊤", "vdash": "⊢", "models": "⊨", "to": "→", "rightarrow": "→", "longrightarrow": "→",
-    "leftarrow": "←", "gets": "←", "leftrightarrow": "↔", "Rightarrow": "⇒", "implies": "⇒", "Leftarrow": "⇐",
-    "Leftrightarrow": "⇔", "iff": "⇔", "mapsto": "↦", "uparrow": "↑", "downarrow": "↓", "hookrightarrow": "↪",
-    "infty": "∞", "partial": "∂", "nabla": "∇", "sum": "∑", "prod": "∏", "int": "∫", "oint": "∮", "sqrt": "√",
-    "ell": "ℓ", "hbar": "ħ", "Re": "Re", "Im": "Im", "aleph": "ℵ", "prime": "′", "angle": "∠", "triangle": "△",
-    "square": "□", "Box": "□", "sharp": "♯", "flat": "♭", "natural": "♮", "langle": "⟨", "rangle": "⟩",
-    "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "vert": "|", "lvert": "|", "rvert": "|", "Vert": "‖",
-    "lVert": "‖", "rVert": "‖", "colon": ":", "ldots": "…", "dots": "…", "cdots": "⋯", "vdots": "⋮", "textdegree": "°",
-    "degree": "°", "deg": "°", "arcdeg": "°", "arcsec": "″", "arcmin": "′", "copyright": "©", "S": "§", "P": "¶",
-    "pounds": "£", "euro": "€", "textgreater": ">", "textless": "<", "textbackslash": "\\", "textasciitilde": "~",
-    "textendash": "–", "textemdash": "—", "textquoteright": "’", "textquoteleft": "‘", "textquotedblleft": "“",
-    "textquotedblright": "”", "textregistered": "®", "texttrademark": "™", "textmu": "μ", "over": "/",
-    "choose": " choose ", "LaTeX": "LaTeX", "TeX": "TeX", "slash": "/", "backslash": "\\", "lbrace": "{",
-    "rbrace": "}", "bmod": "mod", "RR": "ℝ", "CC": "ℂ", "QQ": "ℚ", "ZZ": "ℤ", "NN": "ℕ",
-}  # fmt: skip
+_PAIRS = r"""
+    lambda λ  Lambda Λ  varepsilon ε  vartheta ϑ  varphi φ  varrho ϱ  varpi ϖ  varsigma ς  eps ε  ss ß
+    o ø  O Ø  l ł  L Ł  ae æ  AE Æ  oe œ  OE Œ  aa å  AA Å  i i  j j  imath i  jmath j  dh ð  th þ  sim ~
+    simeq ≃  approx ≈  cong ≅  equiv ≡  propto ∝  neq ≠  ne ≠  leq ≤  le ≤  leqslant ≤  geq ≥  ge ≥
+    geqslant ≥  ll ≪  gg ≫  lesssim ≲  gtrsim ≳  la ≲  ga ≳  lt <  gt >  prec ≺  succ ≻  pm ±  mp ∓
+    times ×  div ÷  cdot ·  ast *  star ⋆  circ °  bullet •  oplus ⊕  otimes ⊗  odot ⊙  ominus ⊖  wedge ∧
+    vee ∨  cap ∩  cup ∪  setminus ∖  rtimes ⋊  ltimes ⋉  dagger †  ddagger ‡  neg ¬  lnot ¬  in ∈  notin ∉
+    ni ∋  subset ⊂  subseteq ⊆  supset ⊃  supseteq ⊇  emptyset ∅  varnothing ∅  forall ∀  exists ∃  mid |
+    parallel ∥  perp ⊥  bot ⊥  top ⊤  vdash ⊢  models ⊨  to →  rightarrow →  longrightarrow →  leftarrow ←
+    gets ←  leftrightarrow ↔  Rightarrow ⇒  implies ⇒  Leftarrow ⇐  Leftrightarrow ⇔  iff ⇔  mapsto ↦
+    uparrow ↑  downarrow ↓  hookrightarrow ↪  infty ∞  partial ∂  nabla ∇  sum ∑  prod ∏  int ∫  oint ∮
+    sqrt √  ell ℓ  hbar ħ  Re Re  Im Im  aleph ℵ  prime ′  angle ∠  triangle △  square □  Box □  sharp ♯
+    flat ♭  natural ♮  langle ⟨  rangle ⟩  lfloor ⌊  rfloor ⌋  lceil ⌈  rceil ⌉  vert |  lvert |  rvert |
+    Vert ‖  lVert ‖  rVert ‖  colon :  ldots …  dots …  cdots ⋯  vdots ⋮  textdegree °  degree °  deg °
+    arcdeg °  arcsec ″  arcmin ′  copyright ©  S §  P ¶  pounds £  euro €  textgreater >  textless <
+    textbackslash \  textbraceleft {  textbraceright }  textasciicircum ^  textasciitilde ~  textendash –
+    textemdash —  textquoteright ’  textquoteleft ‘  textquotedblleft “  textquotedblright ”
+    textregistered ®  texttrademark ™  textmu μ  over /  LaTeX LaTeX  TeX TeX  slash /  backslash \
+    lbrace {  rbrace }  bmod mod  pmod mod  RR ℝ  CC ℂ  QQ ℚ  ZZ ℤ  NN ℕ
+""".split()
+_SYMBOLS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True)) | {"choose": " choose "}
 for _name in _GREEK:
     _SYMBOLS[_name] = unicodedata.lookup(f"GREEK SMALL LETTER {_name.upper()}")
     _SYMBOLS[_name.capitalize()] = unicodedata.lookup(f"GREEK CAPITAL LETTER {_name.upper()}")
 
+# "\\toEnglish": a symbol that lost the space after it, told by the capital or by its length.
+_NAMES = "|".join(sorted(_SYMBOLS, key=len, reverse=True))
+_GLUED = re.compile(rf"((?:{_NAMES})(?<=[a-z]{{2}})(?=[A-Z])|(?:{_NAMES})(?<=\w{{5}}))(\w+)")
+
 _BLACKBOARD = dict(zip("CHNPQRZ", "ℂℍℕℙℚℝℤ", strict=True))
-_SPACES = {",": " ", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " ", "quad": " ", "qquad": " ", "par": " "} | {
+_SPACES = {
+    ",": " ", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " ", "quad": " ", "qquad": " ", "par": " ",
     "newline": " ", "linebreak": " ", "item": " ", "!": "", "-": "", "/": "", "allowbreak": "",
 }  # fmt: skip
 _SWITCHES = frozenset(
     """
-    rm bf it sl sc sf tt em cal frak bm boldmath left right big Big bigg Bigg bigl bigr Bigl Bigr limits nolimits
-    displaystyle textstyle scriptstyle scriptscriptstyle scriptsize small footnotesize large normalsize centering
-    protect noindent ensuremath mathop mathrm mathbf mathit mathsf mathtt mathcal mathscr mathfrak mathnormal
-    text textrm textbf textit textsf texttt textsc textsl textup textmd textnormal emph underline mbox hbox
-    boldsymbol operatorname pmb Bbb bold sf phantom xspace
+    rm bf it sl sc sf tt em cal frak bm boldmath left right big Big bigg Bigg bigl bigr Bigl Bigr limits
+    nolimits displaystyle textstyle scriptstyle scriptscriptstyle scriptsize small footnotesize large
+    normalsize centering protect noindent ensuremath mathop mathrm mathbf mathit mathsf mathtt mathcal
+    mathscr mathfrak mathnormal text textrm textbf textit textsf texttt textsc textsl textup textmd
+    textnormal emph underline mbox hbox boldsymbol url operatorname pmb Bbb bold sf phantom xspace
     """.split()
 )
 """Macros that only change the looks: what they apply to stays, without the space after the macro."""
 _DROPPED = frozenset(
     """
-    cite citep citet citeauthor citeyear citealp citealt nocite ref eqref autoref cref label vspace hspace vskip hskip
-    begin end footnote footnotemark footnotetext thanks bibitem includegraphics color textcolor usepackage
-    setlength pagestyle
+    cite citep citet citeauthor citeyear citealp citealt nocite ref eqref autoref cref label vspace
+    hspace vskip hskip begin end footnote footnotemark footnotetext thanks bibitem includegraphics color
+    textcolor usepackage setlength pagestyle
     """.split()
 )
 """Macros that go together with their argument."""
 
 _SUPER = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _SUB = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
-_RAISED = re.compile(r"[0-9+\-−]*[0-9][0-9+\-−]*")
-_ATOM = re.compile(r"\w+|.", re.DOTALL)
+_FIGURES = re.compile(r"[0-9+\-−]+(?:\.[0-9]+)?")
+_ATOM = re.compile(r"\w+|.|\([^()]*\)", re.DOTALL)
 _LEFTOVERS = (
     (re.compile(r"\(\s*[,;]?\s*\)|\[\s*[,;]?\s*\]"), ""),
     (re.compile(r"\s+([,.;:!?)])(?=\s|$)"), r"\1"),
 )
 _CITING = re.compile(r"\\(?:cite|ref|eqref|footnote|label)")
-_DOLLAR = re.compile(r"\\\$")
+_MONEY = re.compile(
+    r"(?<!\\)\$(?=\d[\d.,]*[- ](?:thousand|million|billion|trillion|and|to|per|for|a|in|US)\b)"
+)
+_DOLLAR = re.compile(r"(?<!\\)\$")
 FORMULA = re.compile(r"\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$]*?[^\s$\\]\$(?!\d)", re.DOTALL)
 _TIE = re.compile(r"(?<=[\w.,;:)])~(?=[\w(])")
 
@@ -102,7 +105,7 @@ def lower_text(text: str) -> str:
 
 def _script(text: str, sign: str, table: dict[int, int]) -> str:
     text = text.strip()
-    if _RAISED.fullmatch(text):
+    if _FIGURES.fullmatch(text):
         return text.translate(table)
     if sign == "^" and not any(map(str.isalnum, text)):
         return text
@@ -117,14 +120,22 @@ def fraction(top: str, bottom: str) -> str:
 def latex_to_text(text: str) -> str:
     """The text with its LaTeX made readable: `$\\mathcal{O}(n^2)$` as "O(n²)"."""
     cites = _CITING.search(text) is not None
-    if "$" in text and _DOLLAR.sub("", text).count("$") % 2:
-        text = _keep_lone_dollars(text)
+    if "$" in text:
+        text = _MONEY.sub(r"\\$", text)
+        if len(_DOLLAR.findall(text)) % 2:
+            text = _keep_lone_dollars(text)
     text = _Converter(_PREAMBLE.sub("", text)).convert()
-    text = text.replace("``", "“").replace("''", "”").replace("---", "—")
     if cites:
         for pattern, replacement in _LEFTOVERS:
             text = pattern.sub(replacement, text)
     return unicodedata.normalize("NFC", text)
+
+
+def _typeset(text: str) -> str:
+    """Quotes and dashes as LaTeX sets them."""
+    if "``" in text or "''" in text or "--" in text:
+        text = text.replace("``", "“").replace("''", "”").replace("---", "—").replace("--", "–")
+    return text
 
 
 def has_formula(text: str) -> bool:
@@ -136,9 +147,9 @@ def _keep_lone_dollars(text: str) -> str:
     """The text with the dollars escaped that are money and not the edge of a formula."""
     parts, end = [], 0
     for match in FORMULA.finditer(text):
-        parts += [text[end : match.start()].replace("$", "\\$"), match[0]]
+        parts += [_DOLLAR.sub(r"\\$", text[end : match.start()]), match[0]]
         end = match.end()
-    return "".join(parts) + text[end:].replace("$", "\\$")
+    return "".join(parts) + _DOLLAR.sub(r"\\$", text[end:])
 
 
 class _Converter:
@@ -168,10 +179,21 @@ class _Converter:
             return ""
         if token == "$":
             return self._dollar()
-        if token in "^_" and self._math:
-            return raise_text(self._argument()) if token == "^" else lower_text(self._argument())
+        if token in "^_":
+            return self._script(token)
         if token[0] == "\\" and len(token) > 1:
             return self._macro(token[1:].rstrip("*") or "*", before)
+        return token if self._math else _typeset(token)
+
+    def _script(self, sign: str) -> str:
+        """A superscript or subscript; outside of formulas only before a group, so that "a_b" stays."""
+        if not self._math and not self._peek().startswith("{"):
+            return sign
+        return raise_text(self._argument()) if sign == "^" else lower_text(self._argument())
+
+    def _peek(self) -> str:
+        token = self._next()
+        self._pushed.append(token)
         return token
 
     def _dollar(self) -> str:
@@ -186,10 +208,9 @@ class _Converter:
         token = self._next()
         while token and not token.strip():
             token = self._next()
-        if token[:1] not in ("", "\\", "{", "}", "$", "^", "_") and len(token.lstrip()) > 1:
-            token = token.lstrip()
-            self._pushed.append(token[1:])
-            token = token[0]
+        if token[:1] not in ("", "\\", "{", "}", "$", "^", "_"):
+            token, rest = token.lstrip()[:1], token.lstrip()[1:]
+            self._pushed += [rest] if rest else []
         if token in ("}", "$"):
             self._pushed.append(token)
             return ""
@@ -233,10 +254,14 @@ class _Converter:
             return text
         if not name.isalpha():
             return "‖" if name == "|" else name
-        follower = self._next()
-        self._pushed.append(follower)
-        glued = bool(before) and before[-1][-1:].isalnum()
-        return (" " if glued else "") + name + (" " if follower[:1].isalnum() else "")
+        follower = self._peek()
+        if follower == "{":
+            self._next()
+            return "".join(self._until("}")) or name
+        if glued := _GLUED.match(name):
+            return _SYMBOLS[glued[1]] + glued[2]
+        after_word = bool(before) and before[-1][-1:].isalnum()
+        return (" " if after_word else "") + name + (" " if follower[:1].isalnum() else "")
 
     def _accent(self, mark: str) -> str:
         letter = self._argument()

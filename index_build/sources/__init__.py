@@ -1,4 +1,4 @@
-"""Reads papers from the files people have: every format, streaming, found by content, bad records reported."""
+"""Reads papers from the files people have: formats found by content, records streamed, bad ones reported."""
 
 from __future__ import annotations
 
@@ -16,10 +16,20 @@ from search.types import Paper
 __all__ = ["FORMATS", "Reason", "Reject", "detect", "read", "read_bytes"]
 
 FORMATS = {
+    "acl": "acl",
     "arxiv": "arxiv",
     "beir": "beir",
+    "bibtex": "bibtex",
     "csfcube": "csfcube",
+    "csl-json": "csl",
+    "csv": "tables",
     "jsonl": "generic",
+    "nbib": "nbib",
+    "openalex": "openalex",
+    "pubmed": "pubmed",
+    "ris": "ris",
+    "s2": "semantic_scholar",
+    "wos": "wos",
 }
 """The name of each format, as in `Paper.source`, and the module here that reads it."""
 

@@ -13,11 +13,11 @@ from index_build.sources.records import (
     Reject,
     arxiv_of,
     authors_of,
+    complete,
     doi_of,
     full_name,
     name_paper,
     plain,
-    require_text,
     unique,
     year_of,
 )
@@ -25,7 +25,9 @@ from index_build.sources.sections import find_sections
 from search.types import Paper
 
 _VOLUME = re.compile(
-    r"[,.:;(\s]*(?:\b(?:vol(?:ume)?|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?\d.*", re.I | re.S
+    r"[,:;(\s]*(?:\b(?:vol(?:ume)?|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?"
+    r"(?<!\d)(?!\d+(?:st|nd|rd|th)\b|\d{4} [A-Z])\d.*",
+    re.IGNORECASE | re.DOTALL,
 )
 _TIGHT_STOP = re.compile(r"\.(?=[A-Z])")
 
@@ -39,7 +41,7 @@ def to_paper(record: Record) -> Paper:
     get = record.get
     title, abstract = latex_text(plain(get("title"))), latex_text(plain(get("abstract")))
     arxiv_id = arxiv_of(get("id"))
-    return require_text(
+    return complete(
         Paper(
             id=f"arxiv:{arxiv_id}" if arxiv_id else name_paper("arxiv", title, abstract),
             title=title,
@@ -74,10 +76,11 @@ def _year(record: Record) -> int | None:
 
 
 def journal_of(reference: str) -> str:
-    """The journal in a reference, without volume, pages and year: "Phys.Rev.D76:013009,2007" as "Phys. Rev. D".
-
-    A reference that begins with a number or a year ("Proc. 2006 Conf. on ...") is kept whole.
-    """
+    """The journal in a reference, without volume and pages: "Phys.Rev.D76:013009,2007" as "Phys. Rev. D"."""
     reference = latex_text(reference)
     journal = _TIGHT_STOP.sub(". ", _VOLUME.sub("", reference)).strip(" ,;:(")
+    if journal.lower().startswith(("proc", "in proc")):
+        journal = journal.split(",")[0]
+    if journal.count(".") == 1:  # not a row of abbreviations
+        journal = journal.rstrip(".")
     return journal if len(journal) > 2 else reference

@@ -8,7 +8,8 @@ from index_build.sources.records import unique
 
 _GROUPS = {
     "cs": "Computer Science", "econ": "Economics", "eess": "Electrical Engineering", "math": "Mathematics",
-    "q-bio": "Quantitative Biology", "q-fin": "Quantitative Finance", "stat": "Statistics", "cmp-lg": "Computer Science",
+    "q-bio": "Quantitative Biology", "q-fin": "Quantitative Finance", "stat": "Statistics",
+    "cmp-lg": "Computer Science",
     "alg-geom": "Mathematics", "dg-ga": "Mathematics", "funct-an": "Mathematics", "q-alg": "Mathematics",
     "bayes-an": "Statistics",
 }  # fmt: skip
@@ -18,7 +19,7 @@ _NAMES = """
 cs.AI Artificial Intelligence
 cs.AR Hardware Architecture
 cs.CC Computational Complexity
-cs.CE Computational Engineering, Finance, and Science
+cs.CE Computational Engineering and Finance
 cs.CG Computational Geometry
 cs.CL Computation and Language
 cs.CR Cryptography and Security
@@ -133,7 +134,7 @@ physics.bio-ph Biological Physics
 physics.chem-ph Chemical Physics
 physics.class-ph Classical Physics
 physics.comp-ph Computational Physics
-physics.data-an Data Analysis, Statistics and Probability
+physics.data-an Data Analysis and Statistics
 physics.ed-ph Physics Education
 physics.flu-dyn Fluid Dynamics
 physics.gen-ph General Physics

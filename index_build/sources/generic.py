@@ -12,12 +12,12 @@ from index_build.sources.records import (
     Reject,
     arxiv_of,
     authors_of,
+    complete,
     doi_of,
     first_text,
     name_paper,
     plain,
     pmid_of,
-    require_text,
     texts_of,
     unique,
     url_of,
@@ -40,7 +40,7 @@ def to_paper(record: Record) -> Paper:
     doi = doi_of(get("doi") or get("DOI") or own_id)
     arxiv_id = arxiv_of(get("arxiv_id") or (own_id if own_id.startswith("arxiv:") else ""))
     pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))
-    return require_text(
+    return complete(
         Paper(
             id=own_id or name_paper("jsonl", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from urllib.parse import unquote
@@ -44,8 +44,8 @@ class Reason(StrEnum):
 
 _ADVICE = {
     Reason.EMPTY_FILE: "The file has no content: export or download it again.",
-    Reason.UNKNOWN_FORMAT: "The content is none of the known formats: export it as BibTeX, RIS, CSV or JSONL, "
-    "and unpack archives first.",
+    Reason.UNKNOWN_FORMAT: "The content is none of the known formats: export it as BibTeX, RIS, CSV or "
+    "JSONL, and unpack archives first.",
     Reason.UNREADABLE: "The system would not open the file: check that it exists and may be read.",
     Reason.CUT_OFF: "The compressed file is damaged or ends early; everything before that point was read: "
     "download it again for the rest.",
@@ -54,8 +54,8 @@ _ADVICE = {
     Reason.NOT_JSON: "The line or element is not valid JSON: repair it or export it again.",
     Reason.NOT_OBJECT: "Each JSON record must be an object with named fields such as title and abstract.",
     Reason.TOO_DEEP: "The JSON is nested deeper than any known format: check where the file comes from.",
-    Reason.TOO_LONG: "One record is longer than 10 MB and was skipped: check that each record ends where it should.",
-    Reason.NOT_XML: "The record is not valid XML or uses entities that are not expanded: repair it or export it again.",
+    Reason.TOO_LONG: "The record is longer than 10 MB and was skipped: check where its end should be.",
+    Reason.NOT_XML: "The record is not valid XML, or uses entities, which are not expanded: export it again.",
     Reason.UNFINISHED: "The record has a beginning and no end: the file was cut off or edited by hand.",
     Reason.BAD_ENTRY: "The entry breaks the rules of its format, often a missing brace or quote: repair it.",
     Reason.BAD_SHAPE: "A field holds another kind of value than its format allows: check the export.",
@@ -92,13 +92,16 @@ def reject(source: str, place: str, reason: Reason, raw: str | bytes = "") -> Re
     return Reject(source, place, reason.value, text.replace("\0", "").encode("utf-8", "replace").decode())
 
 
-def require_text(paper: Paper) -> Paper:
-    """The paper, if there is anything in it to search for."""
+def complete(paper: Paper) -> Paper:
+    """The paper, if there is anything in it to search for, with the arXiv id that its DOI may hold."""
     if not paper.title and not paper.abstract:
         raise BadRecord(Reason.NO_TEXT)
+    if paper.doi.startswith(_ARXIV_DOI) and not paper.arxiv_id:
+        return replace(paper, arxiv_id=arxiv_of(paper.doi.removeprefix(_ARXIV_DOI)))
     return paper
 
 
+_ARXIV_DOI = "10.48550/arxiv."
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 
 
@@ -182,9 +185,14 @@ def plain(value: object) -> str:
 def texts_of(value: object) -> list[str]:
     """The texts in a list, or in one text with separators, or under "name" in a list of objects."""
     if isinstance(value, str):
-        return [part.strip() for part in re.split(r"[;,|]", value)]
+        return list(keywords_of(value))
     items = value if isinstance(value, list) else []
     return [plain(item.get("name") if isinstance(item, dict) else item) for item in items]
+
+
+def keywords_of(text: str) -> tuple[str, ...]:
+    """Keywords in one text: parted by semicolons if there are any, for a keyword may hold commas."""
+    return unique(part.strip() for part in text.split(";" if ";" in text else ","))
 
 
 def first_text(record: Mapping[str, object], *names: str) -> str:
@@ -198,11 +206,21 @@ def first_text(record: Mapping[str, object], *names: str) -> str:
 
 
 def authors_of(value: object) -> tuple[str, ...]:
-    """Names from a list of texts or objects, or from one text with semicolons or "and" between the names."""
+    """Names from a list of texts or objects, or from one text with something between the names."""
     if isinstance(value, str):
-        return unique(in_one_line(name) for name in re.split(r";|\sand\s", value))
+        return unique(map(in_one_line, _part_names(value)))
     items = value if isinstance(value, list) else []
     return unique(in_one_line(_author(item) if isinstance(item, dict) else plain(item)) for item in items)
+
+
+def _part_names(text: str) -> list[str]:
+    """Names parted by semicolons, "and", or commas; "Family, Given" is one name."""
+    if ";" in text:
+        return text.split(";")
+    if text.count(".") == 1:  # PubMed's tables: "Family AB, Family CD."
+        text = text.rstrip(" .")
+    parts = [part.strip() for part in re.split(r",(?: and )?| and ", text)]
+    return parts if all(" " in part for part in parts) else text.split(" and ")
 
 
 def _author(item: Mapping[str, object]) -> str:

@@ -1,7 +1,7 @@
 """Structured abstracts: which facet a heading stands for, and sentences that come with labels.
 
-Headings stay in the text as the source has them ("METHODS: We asked ..."), so that nothing is lost in an export; a
-section begins with its heading and ends where the next begins.
+Headings stay in the text as the source has them ("METHODS: We asked ..."), so that nothing is lost in an
+export; a section begins with its heading and ends where the next begins.
 """
 
 from __future__ import annotations
@@ -14,27 +14,39 @@ from itertools import pairwise
 from search.types import Facet, Section, Sentence
 
 _WORDS = {
-    Facet.BACKGROUND: "background introduction context rationale motivation problem importance premise",
-    Facet.OBJECTIVE: "objective objectives aim aims purpose purposes goal goals hypothesis hypotheses question questions "
-    "scope",
-    Facet.METHOD: "method methods methodology methodologies design designs setting settings participants participant "
-    "patients subjects population sample samples materials material intervention interventions procedure procedures "
-    "approach measures measurements measurement sources selection extraction analysis criteria strategy search "
-    "experiment experiments technique techniques exposure exposures acquisition model models implementation eligibility "
-    "review",
-    Facet.RESULT: "result results finding findings outcome outcomes conclusion conclusions interpretation discussion "
-    "implication implications synthesis summary significance relevance contribution contributions",
-    Facet.OTHER: "registration funding keywords copyright availability contact disclosure disclosures supplementary "
-    "ethics other",
+    Facet.BACKGROUND: """
+        background introduction context rationale motivation problem importance premise
+    """,
+    Facet.OBJECTIVE: """
+        objective objectives aim aims purpose purposes goal goals hypothesis hypotheses question
+        questions scope
+    """,
+    Facet.METHOD: """
+        method methods methodology methodologies design designs setting settings participants
+        participant patients subjects population sample samples materials material intervention
+        interventions procedure procedures approach measures measurements measurement sources selection
+        extraction analysis criteria strategy search experiment experiments technique techniques
+        exposure exposures acquisition model models implementation eligibility review
+    """,
+    Facet.RESULT: """
+        result results finding findings outcome outcomes conclusion conclusions interpretation
+        discussion implication implications synthesis summary significance relevance contribution
+        contributions
+    """,
+    Facet.OTHER: """
+        registration funding keywords copyright availability contact disclosure disclosures
+        supplementary ethics other
+    """,
 }
 _FACETS = {word: facet for facet, words in _WORDS.items() for word in words.split()}
 _FILLERS = frozenset(
-    "and or of the for in to with main key study data clinical evidence principal primary research statistical recent "
-    "trial level information supplementary".split()
+    "and or of the for in to with main key study data clinical evidence principal primary research recent "
+    "statistical trial level information".split()
 )
 _WHOLE = {
-    "main outcome measures": Facet.METHOD, "main outcome measure": Facet.METHOD, "outcome measures": Facet.METHOD,
-    "main outcomes and measures": Facet.METHOD, "primary outcome measures": Facet.METHOD,
+    "main outcome measures": Facet.METHOD, "main outcome measure": Facet.METHOD,
+    "outcome measures": Facet.METHOD, "main outcomes and measures": Facet.METHOD,
+    "primary outcome measures": Facet.METHOD,
     "purpose of review": Facet.OBJECTIVE, "conclusions and relevance": Facet.RESULT,
     "trial registration": Facet.OTHER, "availability and implementation": Facet.OTHER,
     "review methods": Facet.METHOD, "literature review": Facet.BACKGROUND,
@@ -76,7 +88,7 @@ def _headings(text: str) -> list[tuple[int, str]]:
 
 
 def find_sections(text: str) -> tuple[Section, ...]:
-    """The sections of a plain abstract with headings such as "METHODS:"; two known headings make it structured."""
+    """The sections of a plain abstract with headings such as "METHODS:"; it takes two known ones."""
     if ":" not in text:
         return ()
     headings = _headings(text)
@@ -94,7 +106,7 @@ def _sections(starts: Sequence[tuple[int, Facet | None]], end: int) -> tuple[Sec
 
 
 def join_sections(parts: Iterable[tuple[str, str, str]]) -> tuple[str, tuple[Section, ...]]:
-    """The abstract and its sections from (heading, category, text) parts; the category decides if it is known."""
+    """The abstract and its sections from (heading, category, text) parts; a known category decides."""
     texts: list[str] = []
     starts: list[tuple[int, Facet | None]] = []
     length = 0

@@ -8,7 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from index_build.sources.records import Reason, Reject, reject
 
@@ -44,7 +44,7 @@ class _Gunzip(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         while True:
             if not self._rest:
                 self._rest = self._packed.read(CHUNK)
@@ -82,7 +82,7 @@ class _Recode(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
         while not self._ready:
             chunk = self._stream.read(CHUNK)
             self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
@@ -94,9 +94,9 @@ class _Recode(io.RawIOBase):
         return size
 
 
-def unpack(raw: io.RawIOBase | BinaryIO) -> io.BufferedReader:
+def unpack(raw: Any) -> io.BufferedReader:
     """The stream, unpacked if it is gzip and recoded to UTF-8 if its first bytes show another encoding."""
-    stream = io.BufferedReader(raw, CHUNK)  # type: ignore[type-var]
+    stream = io.BufferedReader(raw, CHUNK)
     if stream.peek(2)[:2] == b"\x1f\x8b":
         stream = io.BufferedReader(_Gunzip(stream), CHUNK)
     encoding = _foreign_encoding(stream.peek(CHUNK))

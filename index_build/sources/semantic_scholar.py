@@ -1,0 +1,105 @@
+"""Reads Semantic Scholar's S2ORC and Academic Graph (S2AG) records, old and new, and its API's answers."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+
+from index_build.markup import to_text
+from index_build.sources.json_records import Record, read_json
+from index_build.sources.records import (
+    Reject,
+    arxiv_of,
+    authors_of,
+    complete,
+    doi_of,
+    name_paper,
+    plain,
+    pmid_of,
+    texts_of,
+    unique,
+    url_of,
+    year_of,
+)
+from index_build.sources.sections import find_sections
+from search.types import Paper
+
+
+def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
+    return read_json(stream, name, to_paper)
+
+
+def to_paper(record: Record) -> Paper:
+    """A paper under its corpus id; S2ORC's full text gives title and abstract where they are marked in it."""
+    get = record.get
+    title = to_text(plain(get("title")) or _annotated(record, "title"))
+    abstract = to_text(_abstract(record))
+    outside = _outside_ids(record)
+    doi = doi_of(get("doi") or outside.get("doi"))
+    arxiv_id = arxiv_of(get("arxiv_id") or outside.get("arxiv"))
+    pmid = pmid_of(get("pubmed_id") or get("pmid") or outside.get("pubmed"))
+    own_id = plain(get("corpusid") or get("corpusId") or get("paper_id") or get("paperId"))
+    return complete(
+        Paper(
+            id=f"s2:{own_id}"
+            if own_id
+            else name_paper("s2", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            title=title,
+            abstract=abstract,
+            authors=authors_of(get("authors")),
+            year=year_of(get("year") or get("publicationdate") or get("publicationDate")),
+            venue=to_text(_venue(record)),
+            fields=_fields(record),
+            doi=doi,
+            arxiv_id=arxiv_id,
+            pmid=pmid,
+            url=url_of(get("url")) or url_of(get("s2Url")),
+            source="s2",
+            sections=find_sections(abstract),
+        )
+    )
+
+
+def _abstract(record: Record) -> str:
+    """The abstract as text or as paragraphs, from the record or from its parsed PDF."""
+    parsed = record.get("pdf_parse")
+    for value in (record.get("abstract"), parsed.get("abstract") if isinstance(parsed, dict) else None):
+        if isinstance(value, list):
+            value = " ".join(
+                plain(part.get("text")) if isinstance(part, dict) else plain(part) for part in value
+            )
+        if text := plain(value):
+            return text
+    return _annotated(record, "abstract")
+
+
+def _annotated(record: Record, kind: str) -> str:
+    """The stretch of the full text that is marked as title or abstract; the marks are JSON in JSON."""
+    content = record.get("content") or record.get("body")
+    marks = content.get("annotations") if isinstance(content, dict) else None
+    spans = marks.get(kind) if isinstance(marks, dict) else None
+    spans = json.loads(spans) if isinstance(spans, str) else spans
+    if not isinstance(content, dict) or not isinstance(spans, list):
+        return ""
+    text = plain(content.get("text")) and str(content["text"])
+    return " ".join(text[int(span["start"]) : int(span["end"])] for span in spans)
+
+
+def _outside_ids(record: Record) -> Mapping[str, str]:
+    ids = record.get("externalids") or record.get("externalIds") or {}
+    return {key.lower(): plain(value) for key, value in ids.items()} if isinstance(ids, dict) else {}
+
+
+def _venue(record: Record) -> str:
+    journal = record.get("journal")
+    name = plain(journal.get("name")) if isinstance(journal, dict) else plain(journal)
+    return plain(record.get("venue")) or name
+
+
+def _fields(record: Record) -> tuple[str, ...]:
+    """Fields of study in whichever of the names the release has them."""
+    graded = record.get("s2fieldsofstudy") or record.get("s2FieldsOfStudy") or []
+    names = [plain(item.get("category")) for item in graded if isinstance(item, dict)]
+    plainly = record.get("fieldsOfStudy") or record.get("mag_field_of_study") or record.get("fieldsofstudy")
+    return unique([*names, *texts_of(plainly)])
