@@ -8,7 +8,6 @@ behind the last whole one is cut off at the next opening.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from search.encoding import Document, Encoded
+from search.encoding import Encoded
+from search.manifest import CACHE
+from search.store import StoredDocument
 from search.types import FACETS
 
 RECORDS, ENTRIES = "records.f16", "entries.bin"
@@ -29,18 +30,21 @@ _ENTRY = np.dtype([("key", f"S{KEY_BYTES}"), ("start", "<i8"), ("sentences", "<i
 Keys = NDArray[np.bytes_]
 
 
-def key_of(document: Document) -> bytes:
-    """16 bytes that stand for exactly what the encoder reads."""
-    text = "\x1e".join((document.title, *document.sentences))
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+def keys_of(documents: Iterable[StoredDocument]) -> Keys:
+    """[P]: 16 bytes for each document that stand for exactly what the encoder reads of it."""
+    return np.array([bytes.fromhex(document.text_hash) for document in documents], f"S{KEY_BYTES}")
 
 
-def keys_of(documents: Iterable[Document]) -> Keys:
-    return np.array([key_of(document) for document in documents], f"S{KEY_BYTES}")
+def find(sorted_keys: Keys, keys: Keys) -> NDArray[np.int64]:
+    """Where each key is among the sorted ones, -1 where it is not."""
+    if not len(sorted_keys):
+        return np.full(len(keys), -1)
+    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.where(sorted_keys[place] == keys, place, -1)
 
 
 def cache_folder(corpus: Path, encoder_id: str) -> Path:
-    return corpus / "cache" / re.sub(r"[^\w.-]+", "_", encoder_id)
+    return corpus / CACHE / re.sub(r"[^\w.-]+", "_", encoder_id)
 
 
 class VectorCache:
@@ -94,14 +98,7 @@ class VectorCache:
     def missing(self, keys: Keys) -> NDArray[np.int64]:
         """Positions of keys the cache does not have, each text once."""
         first = np.unique(keys, return_index=True)[1]
-        return np.sort(first[self._find(keys[first]) < 0])
-
-    def _find(self, keys: Keys) -> NDArray[np.int64]:
-        """Place of each key in the sorted entries, -1 where it has none."""
-        if not len(self._sorted):
-            return np.full(len(keys), -1)
-        place = np.minimum(np.searchsorted(self._sorted["key"], keys), len(self._sorted) - 1)
-        return np.where(self._sorted["key"][place] == keys, place, -1)
+        return np.sort(first[find(self._sorted["key"], keys[first]) < 0])
 
     def append(self, keys: Keys, encoded: Sequence[Encoded]) -> None:
         """Add documents; when this returns they are on disk. `get` sees them after `refresh`."""
@@ -122,7 +119,7 @@ class VectorCache:
 
     def get(self, keys: Keys) -> Iterator[Encoded]:
         """What the encoder gave for these keys, in order, to 16 bits; all must be there."""
-        for place in self._find(keys):
+        for place in find(self._sorted["key"], keys):
             if place < 0:
                 raise KeyError("a text that was never encoded")
             _, start, count = self._sorted[place].item()

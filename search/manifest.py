@@ -19,7 +19,7 @@ from search.errors import CorpusError
 SCHEMA = 1
 """Raise it when older builds can no longer be read."""
 
-CURRENT, BUILDS, MANIFEST = "current", "builds", "manifest.json"
+CURRENT, BUILDS, CACHE, MANIFEST = "current", "builds", "cache", "manifest.json"
 STORE = "store.duckdb"
 SENTENCE_VECTORS, PAPER_VECTORS = "sentences.f16.npy", "papers.f16.npy"
 SENTENCE_INDEX, PAPER_INDEX, LEXICAL = "sentences.faiss", "papers.faiss", "lexical"

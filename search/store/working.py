@@ -135,7 +135,7 @@ class Store:
         tables.create(path, snapshot.KIND, snapshot.TABLES).close()
         quoted = str(path).replace("'", "''")
         cursor = self._connection.cursor()
-        cursor.execute(f"ATTACH '{quoted}' AS build")
+        cursor.execute(f"ATTACH '{quoted}' AS build (READ_WRITE)")
         try:
             cursor.execute(f"CREATE OR REPLACE TEMP TABLE merged AS {_MERGED.format(where='')}")
             cursor.execute(snapshot.FILL)
