@@ -218,16 +218,15 @@ class Snapshot:
 
     def find(self, text: str, limit: int = 20) -> list[Paper]:
         """Papers by a part of the title (its words in any order), DOI, arXiv id or id; closest first."""
-        words = normalise_title(text).split()
+        words = normalise_title(text).split() or ["\0"]
         identifier = text.strip().lower().removeprefix("https://doi.org/").removeprefix("arxiv:")
-        title = "regexp_replace(strip_accents(lower(title)), '[^\\w]+', ' ', 'g')"
+        title = "strip_accents(lower(title))"
+        holds_words = " AND ".join([f"contains({title}, ?)"] * len(words))
         rows = self._column(
             f"""SELECT paper_row FROM papers
-            WHERE (len($1) > 0 AND list_bool_and(list_transform($1, lambda word: contains({title}, word))))
-               OR lower(id) = $2 OR doi = $2 OR arxiv_id = $2 OR pmid = $2
-            ORDER BY starts_with({title}, $3) DESC, contains({title}, $3) DESC, length(title), paper_row
-            LIMIT $4""",
-            words, identifier, " ".join(words), limit,
+            WHERE ({holds_words}) OR ? IN (lower(id), doi, arxiv_id, pmid)
+            ORDER BY contains({title}, ?) DESC, length(title), paper_row LIMIT ?""",
+            *words, identifier, text.strip().lower(), limit,
         )  # fmt: skip
         return self.papers_by_row(rows)
 
@@ -260,14 +259,13 @@ class Snapshot:
 
 
 def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
-    """A WHERE clause and its values; a field also stands for those below it ("cs" for "cs.CL")."""
-    below = "len(list_filter(fields, lambda field: field IN ? OR split_part(field, '.', 1) IN ?)) > 0"
+    """A WHERE clause and its values; empty when nothing is asked."""
     among = "paper_row IN (SELECT paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[])))"
     asked: list[tuple[bool, str, list[Any]]] = [
         (filters.year_from is not None, "year >= ?", [filters.year_from]),
         (filters.year_to is not None, "year <= ?", [filters.year_to]),
         (bool(filters.venues), "list_contains(?::VARCHAR[], venue)", [list(filters.venues)]),
-        (bool(filters.fields), below, [list(filters.fields), list(filters.fields)]),
+        (bool(filters.fields), "list_has_any(fields, ?::VARCHAR[])", [list(filters.fields)]),
         (bool(filters.sources), "list_contains(?::VARCHAR[], source)", [list(filters.sources)]),
         (filters.ids is not None, among, [list(filters.ids or ())]),
         (filters.has_doi, "doi <> ''", []),
