@@ -15,32 +15,36 @@ ACCENT = "#7a2f6b"
 _SEQUENTIAL = ["#f3e3ef", "#7a2f6b"]
 
 
-def years(counts: Mapping[int, int], height: int = 110) -> alt.Chart:
-    """Papers per year, years without papers included."""
+def years(counts: Mapping[int, int], height: int = 110, pick: bool = False) -> alt.Chart:
+    """Papers per year, years without papers included; with `pick`, clicks choose years."""
     shown = range(min(counts), max(counts) + 1)
     frame = pd.DataFrame({"Year": list(shown), "Papers": [counts.get(year, 0) for year in shown]})
-    return (
-        alt.Chart(frame, height=height)
-        .mark_bar(color=ACCENT)
-        .encode(
-            x=alt.X("Year:O", axis=alt.Axis(labelOverlap="greedy", labelAngle=0, title=None, ticks=False)),
-            y=alt.Y("Papers:Q", axis=None),
-            tooltip=["Year", "Papers"],
-        )
+    axis = alt.Axis(labelOverlap="greedy", labelAngle=0, title=None, ticks=False)
+    bars = alt.Chart(frame, height=height).mark_bar(color=ACCENT)
+    encoded = bars.encode(
+        x=alt.X("Year:O", axis=axis), y=alt.Y("Papers:Q", axis=None), tooltip=["Year", "Papers"]
     )
+    return _pickable(encoded, "Year") if pick else encoded
 
 
-def bars(counts: Mapping[str, int], name: str, height_each: int = 22) -> alt.Chart:
+def bars(counts: Mapping[str, int], name: str, pick: bool = False) -> alt.Chart:
+    """Papers per venue, field and the like, the most first; with `pick`, clicks choose among them."""
     frame = pd.DataFrame({name: list(counts), "Papers": list(counts.values())})
-    return (
-        alt.Chart(frame, height=alt.Step(height_each))
+    encoded = (
+        alt.Chart(frame, height=alt.Step(22))
         .mark_bar(color=ACCENT)
         .encode(
-            y=alt.Y(f"{name}:N", sort=None, axis=alt.Axis(title=None, labelLimit=260)),
-            x=alt.X("Papers:Q", axis=alt.Axis(title="Papers", tickMinStep=1)),
+            y=alt.Y(f"{name}:N", sort=None, axis=alt.Axis(title=None, labelLimit=220)),
+            x=alt.X("Papers:Q", axis=alt.Axis(title=None, tickMinStep=1)),
             tooltip=[name, "Papers"],
         )
     )
+    return _pickable(encoded, name) if pick else encoded
+
+
+def _pickable(chart: alt.Chart, field: str) -> alt.Chart:
+    picked = alt.selection_point(name="picked", fields=[field], toggle=True)
+    return chart.encode(opacity=alt.condition(picked, alt.value(1.0), alt.value(0.3))).add_params(picked)
 
 
 def facet_shares(shares: Mapping[Facet, float], dark: bool) -> alt.Chart:

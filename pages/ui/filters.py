@@ -50,11 +50,15 @@ def preset(filters: Filters, matcher: Matcher | None) -> None:
 
 def choose() -> tuple[Filters, Matcher | None]:
     """Draws both panels and returns what is chosen."""
-    with st.popover("Filters", icon=":material/filter_alt:"):
-        chosen = _filters()
+    chosen = choose_filters()
     with st.popover("Advanced", icon=":material/tune:"):
         matcher = _matcher()
     return chosen, matcher
+
+
+def choose_filters() -> Filters:
+    with st.popover("Filters", icon=":material/filter_alt:"):
+        return _filters()
 
 
 def _filters() -> Filters:

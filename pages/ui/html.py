@@ -32,10 +32,15 @@ def small_card(result: Result, also: Iterable[Facet] = ()) -> str:
 
 
 def heading(paper: Paper, level: int, before: str = "") -> str:
+    return f"<h{level}>{before}{link(paper)}</h{level}>"
+
+
+def link(paper: Paper) -> str:
+    """The title, leading to where the paper is read if that is known."""
     title = markup(one_line(paper.title) or "Untitled")
     if address := next(iter(web_addresses(paper).values()), ""):
-        title = f'<a href="{markup(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
-    return f"<h{level}>{before}{title}</h{level}>"
+        return f'<a href="{markup(address)}" target="_blank" rel="noopener noreferrer">{title}</a>'
+    return title
 
 
 def byline(paper: Paper) -> str:
@@ -43,8 +48,8 @@ def byline(paper: Paper) -> str:
     return f'<p class="quiet">{markup(" · ".join(part for part in parts if part))}</p>'
 
 
-def authors(paper: Paper) -> str:
-    names = [" ".join(reversed(name.split(", ", 1))) for name in paper.authors[:SHOWN_AUTHORS]]
+def authors(paper: Paper, most: int = SHOWN_AUTHORS) -> str:
+    names = [" ".join(reversed(name.split(", ", 1))) for name in paper.authors[:most]]
     more = len(paper.authors) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
@@ -104,3 +109,12 @@ def panel(facet: Facet, sentences: Iterable[Sentence]) -> str:
     texts = "".join(f"<p>{markup(sentence.text)}</p>" for sentence in sentences)
     empty = f'<p class="quiet">No sentence of this abstract is labelled {facet}.</p>'
     return f'<div class="panel {facet}">{texts or empty}</div>'
+
+
+def quote(text: str, paper: Paper, facet: Facet) -> str:
+    """A sentence and whose it is, for a topic's panels."""
+    source = ", ".join(part for part in (authors(paper, 1), str(paper.year or "")) if part)
+    return (
+        f'<div class="panel {facet}"><p>{markup(text)}</p>'
+        f'<p class="quiet">{link(paper)}{f" ({markup(source)})" if source else ""}</p></div>'
+    )

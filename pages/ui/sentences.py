@@ -17,7 +17,7 @@ _ROW_LOOKS = {
     Choice.IGNORE: ("border-left-style: dotted;", "color: var(--quiet);"),
     Choice.AVOID: (
         "border-left-style: double;",
-        "text-decoration: line-through 1px color-mix(in srgb, currentColor 40%, transparent);",
+        "text-decoration: line-through 1px var(--quiet);",
     ),
 }
 Rule = Callable[[Facet], Choice]
