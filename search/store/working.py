@@ -130,11 +130,6 @@ class Store:
         query = f"SELECT count(*), bit_xor({each}), sum({each})::VARCHAR FROM records"
         return "-".join(map(str, self._connection.cursor().execute(query).fetchall()[0]))
 
-    def fingerprint(self) -> str:
-        """Changes with any paper, so that a build of the same papers need not be made twice."""
-        query = "SELECT count(*), bit_xor(hash(number, id, hash, paper)) FROM records"
-        return "{}-{}".format(*self._connection.cursor().execute(query).fetchall()[0])
-
     def snapshot(self, path: Path) -> None:
         """Write the papers as they are now to a new file, with dense rows: the store of a build."""
         tables.create(path, snapshot.KIND, snapshot.TABLES).close()
