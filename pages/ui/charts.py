@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
+from pages.ui.figures import Row
 from pages.ui.palette import SHOWN, colours, look, word
 from search.types import Facet, Pair
 
@@ -153,4 +154,27 @@ def topic_map(frame: pd.DataFrame, dark: bool) -> alt.Chart:
             tooltip=["Title", "Facet", "Sentence"],
         )
         .add_params(picked)
+    )
+
+
+def quality(rows: Sequence[Row], measure: str, name: str) -> alt.Chart:
+    """Each method's figure by group of queries: ours filled, published ones hollow."""
+    frame = pd.DataFrame(
+        {
+            "Group": [row.group for row in rows],
+            "Method": [row.method for row in rows],
+            name: [row.measures.get(measure) for row in rows],
+            "Origin": ["published" if row.source else "measured here" for row in rows],
+        }
+    ).dropna()
+    origin = alt.Scale(domain=["measured here", "published"], range=["circle", "cross"])
+    return (
+        alt.Chart(frame, height=alt.Step(44))
+        .mark_point(size=90, filled=True, color=ACCENT, opacity=0.75)
+        .encode(
+            x=alt.X(f"{name}:Q", scale=alt.Scale(zero=False)),
+            y=alt.Y("Group:N", sort=None, axis=alt.Axis(title=None)),
+            shape=alt.Shape("Origin:N", scale=origin, legend=alt.Legend(orient="bottom", title=None)),
+            tooltip=["Method", "Group", alt.Tooltip(f"{name}:Q", format=".1f"), "Origin"],
+        )
     )
