@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-Rows = NDArray[np.int64]
+Rows = NDArray[np.integer]
 Search = Callable[[Floats, int, Rows | None], tuple[Floats, Rows]]
 """Query vectors [q, d], k, allowed rows (None: all) -> scores [q, k] and rows [q, k], -1 where fewer."""
 
@@ -62,9 +62,9 @@ class Candidates:
 
 
 def find_candidates(
-    indices: Indices, probe: Probe, allowed: Rows | None, left_out: Rows, depth: int = DEPTH
+    indices: Indices, probe: Probe, allowed: Rows | None = None, depth: int = DEPTH
 ) -> Candidates:
-    """The union of what each kind of evidence finds among the allowed papers, less those left out."""
+    """The union of what each kind of evidence finds among the allowed papers."""
     words = indices.words(probe.terms)
     if allowed is not None and len(allowed) <= depth:
         rows = allowed
@@ -76,7 +76,7 @@ def find_candidates(
                 _near_in_words(words, allowed, depth),
             ]
         )
-    rows = np.setdiff1d(rows, left_out).astype(np.int64)
+    rows = np.unique(rows).astype(np.int64)
     return Candidates(rows, words[rows])
 
 

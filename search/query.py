@@ -20,6 +20,7 @@ MOST_CHARACTERS = 50_000
 MOST_PAPERS = 200
 """The longest list of papers to search with."""
 MOST_RESULTS = 1000
+NOTHING = "There is nothing to search for: paste a title and abstract, or type a few words."
 _LARGEST_FILE = 2_000_000
 
 
@@ -74,7 +75,7 @@ def check(query: Query) -> None:
     """Say in one sentence what is missing before a search; nothing if the query can be answered."""
     sentences = [sentence for paper in query.papers for sentence in paper.sentences]
     if not any(sentence.text.strip() for sentence in sentences):
-        raise InputError("There is nothing to search for: paste a title and abstract, or type a few words.")
+        raise InputError(NOTHING)
     if not any(sentence.choice is Choice.MATCH and sentence.weight > 0 for sentence in sentences):
         raise InputError("No sentence is chosen to be matched: tick at least one.")
     if any(not (math.isfinite(sentence.weight) and sentence.weight >= 0) for sentence in sentences):

@@ -1,0 +1,101 @@
+"""A query in numbers: the vectors and words of its sentences, by what the user wants of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.types import Choice, Query, QueryPaper
+
+Floats = NDArray[np.float32]
+
+CONTEXT = 0.3
+"""What the words of the title and of ignored sentences count beside those of ticked ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """One query paper as it was encoded: its sentences [n, d] and as a whole [d], unit length."""
+
+    sentences: Floats
+    whole: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPaper:
+    number: int
+    """Position in `Query.papers`."""
+    positions: tuple[int, ...]
+    """The sentences to be matched."""
+    match: Floats
+    """[m, d]"""
+    weights: Floats
+    """[m]"""
+    whole: Floats
+    """[d]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    papers: tuple[AskedPaper, ...]
+    """Those with a sentence to be matched."""
+    avoid: Floats
+    """[a, d] the sentences to be avoided, of all papers."""
+    terms: Mapping[str, float]
+
+    @property
+    def match(self) -> Floats:
+        """[m, d] the sentences to be matched, of all papers."""
+        return np.concatenate([paper.match for paper in self.papers])
+
+    @property
+    def whole(self) -> Floats:
+        """[k, d] the papers as wholes."""
+        return np.stack([paper.whole for paper in self.papers])
+
+
+def ask(
+    query: Query,
+    vectors: Sequence[Vectors],
+    weigh_terms: Callable[[list[tuple[str, float]]], dict[str, float]],
+) -> Asked:
+    """The query with the vectors of its papers, in their order."""
+    papers = [
+        _asked_paper(number, *pair) for number, pair in enumerate(zip(query.papers, vectors, strict=True))
+    ]
+    avoid = [
+        each.sentences[_positions(paper, Choice.AVOID)]
+        for paper, each in zip(query.papers, vectors, strict=True)
+    ]
+    texts = [text for paper in query.papers for text in _weighed_texts(paper)]
+    return Asked(
+        tuple(paper for paper in papers if paper.positions), np.concatenate(avoid), weigh_terms(texts)
+    )
+
+
+def _asked_paper(number: int, paper: QueryPaper, vectors: Vectors) -> AskedPaper:
+    positions = _positions(paper, Choice.MATCH)
+    weights = np.array([paper.sentences[position].weight for position in positions], dtype=np.float32)
+    return AskedPaper(number, tuple(positions), vectors.sentences[positions], weights, vectors.whole)
+
+
+def _positions(paper: QueryPaper, choice: Choice) -> list[int]:
+    return [
+        position
+        for position, sentence in enumerate(paper.sentences)
+        if sentence.choice is choice and sentence.weight > 0
+    ]
+
+
+def _weighed_texts(paper: QueryPaper) -> list[tuple[str, float]]:
+    """Ticked sentences by their weight; title and ignored sentences a little; avoided ones not at all."""
+    texts = [(paper.title, CONTEXT)]
+    for sentence in paper.sentences:
+        if sentence.choice is Choice.MATCH:
+            texts.append((sentence.text, sentence.weight))
+        elif sentence.choice is Choice.IGNORE:
+            texts.append((sentence.text, CONTEXT))
+    return texts

@@ -1,0 +1,290 @@
+"""Engine.open(corpus), Engine.search(query): the stages in order."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search import duplicates, fusion, matching
+from search import manifest as manifests
+from search import query as queries
+from search.asked import Asked, Vectors, ask
+from search.candidates import Candidates, Indices, Probe, find_candidates
+from search.cleaning import clean_text, has_words
+from search.encoding import Document, Encoder, load_encoder
+from search.errors import InputError
+from search.explanation import Place, Words, find_pairs, give_reason
+from search.lexical import LexicalIndex, tokenize, weigh_terms
+from search.manifest import Manifest
+from search.sentences import parse_pasted, split
+from search.settings import Settings
+from search.store import Snapshot
+from search.types import (
+    FACETS,
+    PANELS,
+    Evidence,
+    Facet,
+    Filters,
+    Matcher,
+    Paper,
+    Query,
+    QueryPaper,
+    QuerySentence,
+    Result,
+    Results,
+)
+from search.vectors import VectorIndex
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.integer]
+
+SPARE = 10
+"""Papers read beyond those asked for: some may be records of the same paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where a result lies: its likeness to the query's background, method and result; 0 where unknown."""
+
+    paper_id: str
+    background: float
+    method: float
+    result: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One paper of a pool; `score` orders the pool, higher is nearer."""
+
+    paper_id: str
+    score: float
+    evidence: Evidence
+
+
+class Engine:
+    """A corpus opened for searching. Safe to use from many threads."""
+
+    def __init__(self, build: Path, manifest: Manifest, encoder: Encoder) -> None:
+        self.manifest = manifest
+        self.encoder = encoder
+        self.store = Snapshot.open(build / manifests.STORE)
+        self.sentence_vectors = np.load(build / manifests.SENTENCE_VECTORS, mmap_mode="r")
+        self.paper_vectors = np.load(build / manifests.PAPER_VECTORS, mmap_mode="r")
+        self.lexical = LexicalIndex.open(build / manifests.LEXICAL)
+        self.indices = Indices(
+            sentences=VectorIndex.open(build / manifests.SENTENCE_INDEX).search,
+            papers=VectorIndex.open(build / manifests.PAPER_INDEX).search,
+            words=self.lexical.scores,
+            offsets=self.store.sentence_offsets(),
+        )
+        rarest = math.log(1 + manifest.papers)
+        self.words = Words(lru_cache(100_000)(tokenize), self.lexical.idf, common=min(1.5, rarest / 2))
+        self._encode = lru_cache(maxsize=256)(encoder.encode_one)
+
+    @classmethod
+    def open(cls, corpus: Path, settings: Settings | None = None) -> Engine:
+        """The current build of a corpus folder, with the encoder that made it."""
+        settings = settings or Settings()
+        build = manifests.current_build(corpus)
+        manifest = manifests.check(build)
+        encoder = load_encoder(settings.encoder, settings.device or None)
+        manifest.require_encoder(encoder.id, settings.encoder)
+        return cls(build, manifest, encoder)
+
+    # -- making a query
+
+    def read_text(self, text: str) -> QueryPaper:
+        """A query from whatever was pasted: a title and abstract, a sentence, a question, keywords."""
+        return self.read(*parse_pasted(clean_text(text, queries.MOST_CHARACTERS)))
+
+    def read(self, title: str, abstract: str) -> QueryPaper:
+        """A query from a title and abstract, either may be empty: every sentence is to be matched."""
+        title = " ".join(clean_text(title, queries.MOST_CHARACTERS).split())
+        abstract = clean_text(abstract, queries.MOST_CHARACTERS)
+        if not has_words(title + abstract):
+            raise InputError(queries.NOTHING)
+        texts = [sentence.text for sentence in split(abstract)] or [title]
+        paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
+        labels = self._encode(_document(paper)).facets.argmax(axis=1)
+        labelled = zip(paper.sentences, labels, strict=True)
+        return replace(paper, sentences=tuple(replace(each, facet=FACETS[label]) for each, label in labelled))
+
+    def example(self, paper_id: str) -> QueryPaper:
+        """A query from a paper of the corpus."""
+        paper = self.store.paper(paper_id)
+        if paper is None:
+            raise InputError(f"No paper of this corpus has the id {paper_id!r}: look it up by its title.")
+        sentences = tuple(QuerySentence(sentence.text, sentence.facet) for sentence in paper.sentences)
+        return QueryPaper(paper.title, sentences, paper.id)
+
+    def restore(self, query: Query) -> Query:
+        """The query of a link, its papers of the corpus with their texts again."""
+        return replace(query, papers=tuple(self._restore(paper) for paper in query.papers))
+
+    def _restore(self, paper: QueryPaper) -> QueryPaper:
+        if not paper.paper_id or any(sentence.text for sentence in paper.sentences):
+            return paper
+        now = self.example(paper.paper_id)
+        if len(now.sentences) != len(paper.sentences):
+            raise InputError(f"The abstract of {paper.paper_id!r} has changed since: start from it again.")
+        pairs = zip(now.sentences, paper.sentences, strict=True)
+        return replace(now, sentences=tuple(replace(then, text=here.text) for here, then in pairs))
+
+    # -- answering it
+
+    def search(self, query: Query) -> Results:
+        """The papers nearest to what is ticked, with the evidence for each."""
+        clock = _Clock()
+        queries.check(query)
+        asked = self._ask(query)
+        clock.lap("encode")
+        probe = Probe(asked.match, asked.whole, asked.terms)
+        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters))
+        clock.lap("candidates")
+        scores = self._score(asked, found, query.matcher)
+        clock.lap("matching")
+        results = self._best(query, asked, found.rows, scores)
+        clock.lap("explanation")
+        return Results(query, results, self.manifest.build_id, len(found.rows), clock.seconds())
+
+    def rank_pool(self, query: Query, paper_ids: Sequence[str]) -> list[Scored]:
+        """The papers of a pool by the same score as in a search, best first."""
+        queries.check(query)
+        asked = self._ask(query)
+        rows = self.store.rows_of(paper_ids)
+        if (rows < 0).any():
+            missing = paper_ids[int(rows.argmin())]
+            raise InputError(
+                f"The pool names {missing!r}, which is not in this corpus: build it with that paper."
+            )
+        scores = self._score(asked, Candidates(rows, self.lexical.scores(asked.terms)[rows]), query.matcher)
+        order = np.argsort(-scores.total, kind="stable")
+        return [Scored(paper_ids[k], float(scores.total[k]), scores.evidence(k)) for k in order]
+
+    def triptych(self, paper: QueryPaper, filters: Filters, top: int = 20) -> dict[Facet, Results]:
+        """The nearest by each panel that the paper has sentences of."""
+        panels = {sentence.facet.panel for sentence in paper.sentences if sentence.facet}
+        return {
+            panel: self.search(Query((queries.choose_facet(paper, panel),), filters=filters, top=top))
+            for panel in PANELS
+            if panel in panels
+        }
+
+    def plane(self, query: Query, results: Results) -> list[Point]:
+        """How near each result is to the query's background, method and result, whatever is ticked."""
+        rows = self.store.rows_of([result.paper.id for result in results.results])
+        found = Candidates(rows, np.zeros(len(rows), np.float32))
+        likeness = {panel: self._likeness(query, panel, found) for panel in PANELS}
+        return [
+            Point(result.paper.id, *(float(likeness[panel][place]) for panel in PANELS))
+            for place, result in enumerate(results.results)
+        ]
+
+    def _likeness(self, query: Query, panel: Facet, found: Candidates) -> Floats:
+        """[C] the mean of best matches of the query's sentences of one panel."""
+        papers = [paper for paper in query.papers if any(_panel(each) is panel for each in paper.sentences)]
+        if not papers:
+            return np.zeros(len(found.rows), np.float32)
+        asked = self._ask(
+            replace(query, papers=tuple(queries.choose_facet(paper, panel) for paper in papers))
+        )
+        return self._score(asked, found, Matcher.BEST).sentences.clip(0, 1)
+
+    # -- the steps of it
+
+    def _ask(self, query: Query) -> Asked:
+        return ask(query, [self._vectors(paper) for paper in query.papers], weigh_terms)
+
+    def _vectors(self, paper: QueryPaper) -> Vectors:
+        """Encoded once for all searches with this text."""
+        encoded = self._encode(_document(paper))
+        return Vectors(encoded.sentences, encoded.paper)
+
+    def _score(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> fusion.Scores:
+        """Every candidate in full: its sentences, the whole of it, its words."""
+        lengths = np.diff(self.indices.offsets)[found.rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        vectors = self.sentence_vectors[self.indices.sentences_of(found.rows)].astype(np.float32)
+
+        def match(sentences: Floats, how: Matcher, weights: Floats | None = None) -> Floats:
+            return matching.score(how, matching.similarities(sentences, vectors), offsets, weights)
+
+        matcher = matcher or fusion.MATCHER
+        return fusion.fuse(
+            sentences=np.stack([match(paper.match, matcher, paper.weights) for paper in asked.papers]),
+            whole=matching.similarities(asked.whole, self.paper_vectors[found.rows]),
+            words=found.words / max(self._most_words(asked), 1),
+            avoided=match(asked.avoid, Matcher.BEST) if len(asked.avoid) else np.zeros_like(found.words),
+        )
+
+    def _most_words(self, asked: Asked) -> float:
+        """What BM25 would give a paper that is full of every word of the query."""
+        return sum(weight * self.lexical.idf(term) for term, weight in asked.terms.items())
+
+    def _best(self, query: Query, asked: Asked, rows: Rows, scores: fusion.Scores) -> tuple[Result, ...]:
+        """The best papers explained, records of one paper together, the query's own left out."""
+        order = np.argsort(-scores.total, kind="stable")
+        own = [Paper(paper.paper_id, paper.title) for paper in query.papers]
+        papers: list[Paper] = []
+        groups: list[list[int]] = []
+        while len(groups) < query.top and len(papers) < len(order):
+            papers += self.store.papers_by_row(rows[order[len(papers) :][: query.top + SPARE]])
+            groups = duplicates.group(papers, own)
+        return tuple(
+            self._explain(query, asked, int(rows[place]), scores, place, [papers[each] for each in group])
+            for group in groups[: query.top]
+            if (place := int(order[group[0]])) >= 0
+        )
+
+    def _explain(
+        self, query: Query, asked: Asked, row: int, scores: fusion.Scores, place: int, records: list[Paper]
+    ) -> Result:
+        near = asked.papers[scores.nearest[place]]
+        vectors = self.sentence_vectors[self.indices.offsets[row] : self.indices.offsets[row + 1]]
+        similarity = matching.similarities(near.match, vectors)
+        shares = matching.shares(query.matcher or fusion.MATCHER, similarity, near.weights)
+        places = [Place(near.number, position) for position in near.positions]
+        pairs = find_pairs(query, places, records[0], similarity, shares, self.words)
+        score = fusion.readable(float(scores.total[place]))
+        return Result(
+            paper=records[0],
+            score=score,
+            likeness=fusion.in_words(score),
+            reason=give_reason(query, pairs),
+            pairs=pairs,
+            evidence=scores.evidence(place),
+            duplicates=tuple(record.id for record in records[1:]),
+        )
+
+
+def _panel(sentence: QuerySentence) -> Facet | None:
+    return sentence.facet.panel if sentence.facet else None
+
+
+def _document(paper: QueryPaper) -> Document:
+    """What is encoded: a title that is the only sentence is not read twice."""
+    texts = tuple(sentence.text for sentence in paper.sentences)
+    return Document("" if texts == (paper.title,) else paper.title, texts)
+
+
+class _Clock:
+    """The seconds of each stage."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self._laps[stage] = now - self._last
+        self._last = now
+
+    def seconds(self) -> dict[str, float]:
+        return self._laps | {"total": self._last - self._start}

@@ -1,0 +1,61 @@
+"""One score from three kinds of evidence, and what the score means in words.
+
+    total = match + WHOLE · whole + WORDS · words - AVOID · avoided
+
+Match, whole and avoided are cosines, words is BM25 over the most the query could reach. No part depends on
+the other candidates, so a paper has the same score in a pool of ten as in a search of a million.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.types import Evidence, Likeness, Matcher
+
+Floats = NDArray[np.float32]
+
+MATCHER = Matcher.BEST
+WHOLE, WORDS, AVOID = 0.25, 0.5, 1.0
+NEAREST = 3
+"""With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
+
+LEVELS = ((0.75, Likeness.NEAR_IDENTICAL), (0.5, Likeness.SIMILAR), (0.25, Likeness.RELATED))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The evidence for each candidate and what it comes to, [C] each."""
+
+    sentences: Floats
+    whole: Floats
+    words: Floats
+    avoided: Floats
+    nearest: NDArray[np.int64]
+    """Which of the query papers the candidate is nearest to."""
+    total: Floats
+
+    def evidence(self, place: int) -> Evidence:
+        parts = (self.sentences, self.whole, self.words, self.avoided)
+        return Evidence(*(float(part[place]) for part in parts))
+
+
+def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats) -> Scores:
+    """Sentences and whole are [k, C] by query paper, words and avoided [C]."""
+    order = np.argsort(-(sentences + WHOLE * whole), axis=0)[:NEAREST]
+    sentences = np.take_along_axis(sentences, order, axis=0).mean(axis=0)
+    whole = np.take_along_axis(whole, order, axis=0).mean(axis=0)
+    total = sentences + WHOLE * whole + WORDS * words - AVOID * avoided
+    return Scores(sentences, whole, words, avoided, order[0], total)
+
+
+def readable(total: float) -> float:
+    """The score from 0 to 1 that is shown."""
+    return float(np.clip(total / (1 + WHOLE + WORDS), 0, 1))
+
+
+def in_words(score: float) -> Likeness:
+    """What a readable score means."""
+    return next((word for least, word in LEVELS if score >= least), Likeness.UNRELATED)
