@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from index_build.sources.detection import detect
 from index_build.sources.records import Reason, Reject, reject
@@ -13,7 +14,7 @@ from index_build.sources.streams import CHUNK, Damaged, unpack
 from search.errors import InputError
 from search.types import Paper
 
-__all__ = ["FORMATS", "Reason", "Reject", "detect", "read", "read_bytes"]
+__all__ = ["FORMATS", "Reason", "Reject", "detect", "files_of", "read", "read_bytes"]
 
 FORMATS = {
     "acl": "acl",
@@ -34,16 +35,21 @@ FORMATS = {
 """The name of each format, as in `Paper.source`, and the module here that reads it."""
 
 
-def read(path: Path) -> Iterator[Paper | Reject]:
-    """The papers of a file, or of every file in a folder and below it; hidden files are left out."""
+def files_of(path: Path) -> list[Path]:
+    """The file, or every file in the folder and below it; hidden files are left out."""
     if not path.exists():
         raise InputError(f"There is no file or folder {path}: check the path.")
     if not path.is_dir():
-        return _read_file(path)
+        return [path]
     files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
     if not files:
         raise InputError(f"The folder {path} holds no files: name the file or folder with the papers.")
-    return (item for file in files for item in _read_file(file))
+    return files
+
+
+def read(path: Path, on_bytes: Callable[[int], None] | None = None) -> Iterator[Paper | Reject]:
+    """The papers of a file or of every file in a folder; `on_bytes` hears how many bytes were read."""
+    return (item for file in files_of(path) for item in _read_file(file, on_bytes))
 
 
 def read_bytes(data: bytes, name: str) -> Iterator[Paper | Reject]:
@@ -51,9 +57,22 @@ def read_bytes(data: bytes, name: str) -> Iterator[Paper | Reject]:
     return _read_stream(io.BytesIO(data), name)
 
 
-def _read_file(path: Path) -> Iterator[Paper | Reject]:
+class _Watched(io.FileIO):
+    """A file that tells how many bytes are read from it."""
+
+    on_bytes: Callable[[int], None] | None = None
+
+    def readinto(self, buffer: Any) -> int | None:
+        count = super().readinto(buffer)
+        if self.on_bytes and count:
+            self.on_bytes(count)
+        return count
+
+
+def _read_file(path: Path, on_bytes: Callable[[int], None] | None) -> Iterator[Paper | Reject]:
     try:
-        with path.open("rb", buffering=0) as file:
+        with _Watched(path) as file:
+            file.on_bytes = on_bytes
             yield from _read_stream(file, str(path))
     except OSError as error:
         yield reject(str(path), "file", Reason.UNREADABLE, str(error))
