@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+\*?|\\.|[{}$^_~&]|[^\\{}$^_~&]+|\\", re.DOTALL)
-_PREAMBLE = re.compile(r"\\documentclass.*?\\begin\{document\}|\\end\{document\}", re.DOTALL)
+_PREAMBLE = re.compile(r"\\documentclass.{0,3000}?\\begin\{document\}|\\end\{document\}", re.DOTALL)
 
 _ACCENTS = {
     "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306",
@@ -90,7 +90,8 @@ _MONEY = re.compile(
 )
 _DOLLAR = re.compile(r"(?<!\\)\$")
 FORMULA = re.compile(r"\$\$.+?\$\$|(?<!\\)\$(?!\s)[^$]*?[^\s$\\]\$(?!\d)", re.DOTALL)
-_TIE = re.compile(r"(?<=[\w.,;:)])~(?=[\w(])")
+_SPECIAL = re.compile(r"[{}$\\]")
+_TIE = re.compile(r"(?<=[\w.,;:)])~(?=[\w(\\$])")
 
 
 def raise_text(text: str) -> str:
@@ -124,8 +125,12 @@ def latex_to_text(text: str) -> str:
         text = _MONEY.sub(r"\\$", text)
         if len(_DOLLAR.findall(text)) % 2:
             text = _keep_lone_dollars(text)
-    text = _Converter(_PREAMBLE.sub("", text)).convert()
+    try:
+        text = _Converter(_PREAMBLE.sub("", text)).convert()
+    except RecursionError:  # braces within braces beyond all reason
+        text = _SPECIAL.sub("", text)
     if cites:
+        text = " ".join(text.split())
         for pattern, replacement in _LEFTOVERS:
             text = pattern.sub(replacement, text)
     return unicodedata.normalize("NFC", text)

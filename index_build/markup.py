@@ -25,17 +25,22 @@ def _tag(names: list[str]) -> re.Pattern[str]:
     return re.compile(rf"</?(?:[a-z]+:)?(?:{'|'.join(names)}){_ATTRIBUTES}\s*/?>", re.IGNORECASE)
 
 
-def _element(name: str) -> re.Pattern[str]:
-    pattern = rf"<(?:[a-z]+:)?(?:{name}){_ATTRIBUTES}\s*>(.*?)</(?:[a-z]+:)?(?:{name})\s*>"
+def _element(name: str, longest: int) -> re.Pattern[str]:
+    pattern = rf"<(?:[a-z]+:)?(?:{name}){_ATTRIBUTES}\s*>(.{{0,{longest}}}?)</(?:[a-z]+:)?(?:{name})\s*>"
     return re.compile(pattern, re.IGNORECASE | re.DOTALL)
 
 
 _BLOCK_TAG = _tag(_BLOCK)
 _INLINE_TAG = _tag(_INLINE + MATHML_TAGS)
-_SUB, _SUP, _TITLE, _TEX, _FORMULA = map(_element, ("sub|inf", "sup", "title", "tex-math", "inline-formula"))
+_SUB, _SUP, _TITLE = _element("sub|inf", 300), _element("sup", 300), _element("title", 300)
+_TEX, _FORMULA = _element("tex-math", 3000), _element("inline-formula", 5000)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,30});")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u2060\ufeff\ud800-\udfff]")
 _LATEX = re.compile(r"\\[a-zA-Z'\"`^~%&_#$({]")
+
+
+LONGEST = 100_000
+"""Characters up to which markup is looked for; beyond them a text is no abstract and only tidied."""
 
 
 def to_text(text: str) -> str:
@@ -43,6 +48,8 @@ def to_text(text: str) -> str:
 
     The usual text has none of it and takes the short way out.
     """
+    if len(text) > LONGEST:
+        return in_one_line(text)
     if "<" in text or "&" in text:
         text = _without_tags(text)
     if ("\\" in text and _LATEX.search(text)) or ("$" in text and has_formula(text)):
@@ -52,6 +59,8 @@ def to_text(text: str) -> str:
 
 def latex_text(text: str) -> str:
     """Readable text from a source that is LaTeX throughout (arXiv, BibTeX): braces and ties go as well."""
+    if len(text) > LONGEST:
+        return in_one_line(text)
     if "<" in text or "&" in text:
         text = _without_tags(text)
     return in_one_line(latex_to_text(text) if _IS_LATEX.search(text) else text)
@@ -83,6 +92,8 @@ def _without_tags(text: str) -> str:
 
 
 def _strip_tags(text: str) -> str:
+    if "</" not in text:
+        return _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
     if "math" in text:
         text = _FORMULA.sub(lambda formula: _formula(formula[1]), text)
         text = MATH.sub(lambda element: mathml_to_text(element[0]), text)

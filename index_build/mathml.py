@@ -13,7 +13,9 @@ MATHML_TAGS = (
     "math|mi|mn|mo|ms|mrow|msup|msub|msubsup|mfrac|msqrt|mroot|mtext|mstyle|mspace|mover|munder|munderover|mfenced|"
     "mtable|mtr|mtd|mpadded|mphantom|menclose|mmultiscripts|mprescripts|semantics|annotation"
 ).split("|")
-MATH = re.compile(r"<(?:[a-z]+:)?math(?:\s[^<>]*)?>.*?</(?:[a-z]+:)?math\s*>", re.IGNORECASE | re.DOTALL)
+MATH = re.compile(
+    r"<(?:[a-z]+:)?math(?:\s[^<>]*)?>.{0,5000}?</(?:[a-z]+:)?math\s*>", re.IGNORECASE | re.DOTALL
+)
 _PREFIX = re.compile(r"(</?)[a-z]+:", re.IGNORECASE)
 _DECLARATION = re.compile(r"\sxmlns(?::\w+)?\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 

@@ -15,10 +15,10 @@ _XML = {
     "acl": re.compile(r"<collection\b.*?<(?:volume|event)\b", re.DOTALL),
 }
 _TAGGED = {
-    "ris": re.compile(r"^\s*TY {0,2}- ?[A-Z]", re.MULTILINE),
-    "nbib": re.compile(r"^\s*PMID ?- ?\d", re.MULTILINE),
-    "wos": re.compile(r"^(?:FN Clarivate|FN Thomson|PT [A-Z]\s*$)", re.MULTILINE),
-    "bibtex": re.compile(r"^\s*@\s*[a-zA-Z]+\s*[{(]", re.MULTILINE),
+    "ris": re.compile(r"^[ \t]*TY {0,2}- ?[A-Z]", re.MULTILINE),
+    "nbib": re.compile(r"^[ \t]*PMID ?- ?\d", re.MULTILINE),
+    "wos": re.compile(r"^(?:FN Clarivate|FN Thomson|PT [A-Z][ \r]*$)", re.MULTILINE),
+    "bibtex": re.compile(r"^[ \t]*@[ \t]*[a-zA-Z]+[ \t]*[{(]", re.MULTILINE),
 }
 
 

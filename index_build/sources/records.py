@@ -103,13 +103,15 @@ def complete(paper: Paper) -> Paper:
 
 _ARXIV_DOI = "10.48550/arxiv."
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+_EARLIEST, _LATEST = 1500, date.today().year + 2
 
 
 def year_of(value: object) -> int | None:
     """The first plausible year in a number or a date as text: 2017, "2017", "2017-05-01", "May 2017"."""
-    match = _YEAR.search(str(value)) if value else None
-    year = int(match[1]) if match else None
-    return year if year and year <= date.today().year + 2 else None
+    if not isinstance(value, int):
+        match = _YEAR.search(str(value)) if value else None
+        value = int(match[1]) if match else 0
+    return value if _EARLIEST <= value <= _LATEST else None
 
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>]+")
