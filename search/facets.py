@@ -69,8 +69,7 @@ class Layer(nn.Module):
             part(x).view(batch, length, self.heads, hidden // self.heads).transpose(1, 2)
             for part in (self.query, self.key, self.value)
         )
-        rate = self.dropout.p if self.training else 0.0
-        seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias, dropout_p=rate)
+        seen = nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
         seen = seen.transpose(1, 2).reshape(batch, length, hidden)
         x = self.attention_norm(x + self.dropout(self.out(seen)))
         return self.norm(x + self.dropout(self.shrink(nn.functional.gelu(self.grow(x)))))

@@ -1,0 +1,255 @@
+"""Training the facet labeller, end to end on abstracts made here and a tiny random encoder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import AutoModel, BertConfig, BertModel
+
+from search.facets import load_labeller
+from search.types import FACETS, Facet
+from training.__main__ import main
+from training.examples import Example, read_csabstruct, read_medline, targets
+from training.facets import fit_shape, new_labeller, prepare
+from training.loop import Trainer, slope, train
+from training.plan import Recipe, Stage, make_plan
+from training.states import LowerLayers, States, by_length
+
+CPU = torch.device("cpu")
+ROOT = Path(__file__).resolve().parent.parent
+Prepared = tuple[dict[str, list[States]], dict[str, States]]
+THINGS = ("looms", "kilns", "sails", "bells", "locks", "boats", "ovens", "harps")
+DEEDS = ("measure", "model", "repair", "compare", "draw", "weigh")
+
+
+def abstract(thing: str, deed: str) -> dict[str, list[str]]:
+    return {
+        "sentences": [
+            f"{thing} are old and little is known",
+            f"this study aims to {deed} {thing}",
+            f"we {deed} {thing} with a ruler",
+            f"results show that {thing} improve",
+        ],
+        "labels": ["background", "objective", "method", "result"],
+    }
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in the layout of the public files."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "csabstruct").mkdir()
+    abstracts = [abstract(thing, deed) for thing, deed in product(THINGS, DEEDS)]
+    for name, part in (("train", abstracts[:40]), ("dev", abstracts[40:])):
+        lines = [json.dumps(record | {"confs": [0.8] * 4}) for record in part]
+        (folder / "csabstruct" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    with gzip.open(folder / "roles_medline_structured.jsonl.gz", "wt") as file:
+        for number, record in enumerate(abstracts):
+            sentences = [f"{sentence} in mice" for sentence in record["sentences"]]
+            labels = ["BACKGROUND", None, "METHOD", "CONCLUSION"]
+            file.write(
+                json.dumps({"title": f"mice {number}", "sentences": sentences, "labels": labels}) + "\n"
+            )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("encoder")
+    text = [w for t, d in product(THINGS, DEEDS) for s in abstract(t, d)["sentences"] for w in s.split()]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "in", "mice", *dict.fromkeys(text)]
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=32,
+        initializer_range=0.3,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recipe() -> Recipe:
+    stages = (
+        Stage("medline", 1, 3e-3, 1e-2, {"medline": 1.0}),
+        Stage("csabstruct", 4, 3e-3, 1e-2, {"csabstruct": 1.0, "medline": 0.2}),
+    )
+    return Recipe(stages=stages, tokens=256, average=0.8)
+
+
+def load(folder: Path) -> torch.nn.Module:
+    return AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+
+
+def fresh(recipe: Recipe, folder: Path) -> Trainer:
+    encoder = load(folder)
+    fitted = replace(recipe, shape=fit_shape(encoder.config))
+    return Trainer(fitted, new_labeller(fitted, encoder), CPU)
+
+
+@pytest.fixture(scope="module")
+def prepared(
+    data: Path, encoder_folder: Path, recipe: Recipe, tmp_path_factory: pytest.TempPathFactory
+) -> Prepared:
+    lower = LowerLayers.cut(load(encoder_folder), encoder_folder, 1)
+    return prepare(data, lower, recipe, tmp_path_factory.mktemp("states"), lambda line: None)
+
+
+def test_it_learns(prepared: Prepared, recipe: Recipe, encoder_folder: Path, tmp_path: Path) -> None:
+    trainer = fresh(recipe, encoder_folder)
+    train(trainer, *prepared, tmp_path, lambda line: None)
+    run = json.loads((tmp_path / "run.json").read_text())
+    losses = [entry["loss"] for entry in run["history"]]
+    assert losses[-1] < losses[0]
+    last = run["history"][-1]
+    assert last["dev"]["micro_f1"] > 90
+    assert set(last) >= {"held_out", "held_out_titled", "medline_held_out"}
+    assert run["recipe"]["seed"] == recipe.seed
+    assert load_labeller(tmp_path).layer == 1
+
+
+def test_a_stopped_run_ends_like_one_that_was_not(
+    prepared: Prepared, recipe: Recipe, encoder_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "stopped").mkdir()
+    whole = train(fresh(recipe, encoder_folder), *prepared, tmp_path / "whole", lambda line: None)
+
+    def stop(line: str) -> None:
+        if line.startswith("csabstruct epoch 3"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(fresh(recipe, encoder_folder), *prepared, tmp_path / "stopped", stop)
+    said: list[str] = []
+    resumed = train(fresh(recipe, encoder_folder), *prepared, tmp_path / "stopped", said.append)
+    assert said[0].startswith("going on at step")
+    for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_the_same_seed_gives_the_same_plan(prepared: Prepared, recipe: Recipe) -> None:
+    first, second = make_plan(recipe, prepared[0]), make_plan(recipe, prepared[0])
+    other = make_plan(replace(recipe, seed=8), prepared[0])
+    assert [list(step.numbers) for step in first] == [list(step.numbers) for step in second]
+    assert [list(step.numbers) for step in first] != [list(step.numbers) for step in other]
+    assert next(step.progress for step in first if step.stage == 1) == 0
+
+
+def test_an_epoch_sees_every_abstract_once(prepared: Prepared, recipe: Recipe) -> None:
+    plan = make_plan(recipe, prepared[0])
+    seen = [
+        n
+        for step in plan
+        if (step.stage, step.epoch, step.corpus) == (1, 0, "csabstruct")
+        for n in step.numbers
+    ]
+    assert sorted(seen) == list(range(len(prepared[0]["csabstruct"][0])))
+
+
+def test_copied_layers_compute_what_the_encoder_computes(encoder_folder: Path, recipe: Recipe) -> None:
+    encoder = load(encoder_folder).eval()
+    labeller = fresh(recipe, encoder_folder).labeller.eval()
+    output = encoder(torch.tensor([[2, 5, 6, 7, 8, 3]]), output_hidden_states=True)
+    layer = labeller.words[0](output.hidden_states[1], torch.zeros(1, 1, 1, 6))
+    torch.testing.assert_close(layer, output.last_hidden_state, rtol=1e-4, atol=1e-5)
+
+
+def test_kept_states_are_those_of_the_whole_encoder(
+    prepared: Prepared, encoder_folder: Path, data: Path
+) -> None:
+    states = prepared[1]["dev"]
+    window = states.windows[0]
+    with torch.inference_mode():
+        hidden = (
+            load(encoder_folder)
+            .eval()(torch.from_numpy(window.ids.astype(np.int64))[None], output_hidden_states=True)
+            .hidden_states[1][0]
+        )
+    kept = torch.from_numpy(np.array(states.hidden[: len(window.ids)])).float()
+    torch.testing.assert_close(kept, hidden, rtol=0.05, atol=0.05)  # bfloat16 where the machine has it
+
+
+def test_the_held_out_tenth_is_not_trained_on(prepared: Prepared, data: Path) -> None:
+    everything = read_csabstruct(data / "csabstruct/train.jsonl")
+    held_out = [example for example in everything if example.held_out]
+    assert 0 < len(held_out) < len(everything) / 2
+    assert len(prepared[0]["csabstruct"][0]) == len(everything) - len(held_out)
+    assert len(prepared[1]["held_out"]) == len(held_out)
+
+
+def test_targets_by_hand() -> None:
+    example = Example("", ("a", "b", "c"), (Facet.METHOD, None, Facet.RESULT), (0.6, 0.9, 1.0))
+    expected = [[0.05, 0.05, 0.8, 0.05, 0.05], [0] * 5, [0, 0, 0, 1, 0]]
+    np.testing.assert_allclose(targets(example, doubt=0.5), expected, rtol=1e-6)
+
+
+def test_medline_headings_become_facets(data: Path) -> None:
+    first = read_medline(data / "roles_medline_structured.jsonl.gz")[0]
+    assert first.facets == (Facet.BACKGROUND, None, Facet.METHOD, Facet.RESULT)
+    assert first.title == "mice 0"
+
+
+def test_batches_keep_to_their_size() -> None:
+    lengths = np.array([5, 1, 9, 3, 4, 20])
+    batches = by_length(lengths, np.arange(6), tokens=12)
+    assert sorted(number for batch in batches for number in batch) == list(range(6))
+    assert all(lengths[batch].max() * len(batch) <= 12 or len(batch) == 1 for batch in batches)
+    assert len(batches) < 6
+
+
+def test_learning_rate_rises_and_falls() -> None:
+    assert [slope(at, 0.1) for at in (0.0, 0.05, 0.1, 0.55, 1.0)] == pytest.approx([0, 0.5, 1, 0.5, 0])
+
+
+def test_command_line(
+    data: Path, encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    arguments = ["facets", "--data", str(data), "--out", str(tmp_path), "--encoder", str(encoder_folder)]
+    assert main([*arguments, "--device", "cpu"]) == 0
+    assert "min left" in capsys.readouterr().out
+    assert len(FACETS) == load_labeller(tmp_path).head.out_features
+
+
+def test_missing_data_is_named(encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    arguments = ["facets", "--data", str(tmp_path), "--out", str(tmp_path), "--encoder", str(encoder_folder)]
+    assert main(arguments) == 2
+    assert "train.jsonl" in capsys.readouterr().err
+
+
+def test_two_workers_train_together(data: Path, encoder_folder: Path, tmp_path: Path) -> None:
+    """Started by torchrun, the workers share each batch and keep one set of books."""
+    arguments = ["facets", "--data", str(data), "--out", str(tmp_path), "--encoder", str(encoder_folder)]
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += ["-m", "training", *arguments, "--device", "cpu", "--threads", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    history = json.loads((tmp_path / "run.json").read_text())["history"]
+    assert len(history) == sum(stage.epochs for stage in Recipe().stages)
+    assert history[-1]["loss"] < history[0]["loss"]
+
+
+def test_help_does_not_load_torch() -> None:
+    code = (
+        "import sys; from training.__main__ import make_parser; make_parser(); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,104 @@
+"""Labelled abstracts from the public files: CSAbstruct and structured MEDLINE."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.errors import InputError
+from search.types import FACETS, Facet
+
+CSABSTRUCT_TRAIN, CSABSTRUCT_DEV = Path("csabstruct/train.jsonl"), Path("csabstruct/dev.jsonl")
+MEDLINE = Path("roles_medline_structured.jsonl.gz")
+MEDLINE_FACETS = {
+    "BACKGROUND": Facet.BACKGROUND,
+    "OBJECTIVE": Facet.OBJECTIVE,
+    "METHOD": Facet.METHOD,
+    "RESULT": Facet.RESULT,
+    # CSAbstruct has no conclusions: its annotators called four of five such last sentences a result.
+    "CONCLUSION": Facet.RESULT,
+}
+HELD_OUT_SHARE = 10
+"""One abstract in this many is never trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An abstract and how sure its source is of each sentence's facet."""
+
+    title: str
+    sentences: tuple[str, ...]
+    facets: tuple[Facet | None, ...]
+    """None where the source does not say: the sentence gives context and no loss."""
+    confidences: tuple[float, ...]
+
+    @property
+    def held_out(self) -> bool:
+        """A fixed tenth, chosen by the text alone, so it is the same on every machine."""
+        digest = hashlib.sha256("\n".join(self.sentences).encode()).digest()
+        return digest[0] % HELD_OUT_SHARE == 0
+
+
+def read_csabstruct(path: Path) -> list[Example]:
+    return [
+        Example(
+            title=record.get("title") or "",
+            sentences=tuple(record["sentences"]),
+            facets=tuple(Facet(label) for label in record["labels"]),
+            confidences=tuple(record.get("confs") or [1.0] * len(record["labels"])),
+        )
+        for record in _records(path)
+    ]
+
+
+def read_medline(path: Path) -> list[Example]:
+    return [
+        Example(
+            title=record["title"],
+            sentences=tuple(record["sentences"]),
+            facets=tuple(MEDLINE_FACETS[label] if label else None for label in record["labels"]),
+            confidences=(0.8,) * len(record["labels"]),  # a heading covers sentences it does not fit
+        )
+        for record in _records(path)
+    ]
+
+
+def words(example: Example) -> int:
+    return sum(len(sentence.split()) for sentence in example.sentences)
+
+
+def targets(example: Example, doubt: float) -> NDArray[np.float32]:
+    """What the labeller should say, [n, 5]: the label with 1 - doubt (1 - confidence), the rest evenly.
+
+    A sentence without a label is a row of zeros.
+    """
+    rows = np.zeros((len(example.facets), len(FACETS)), np.float32)
+    for row, facet, confidence in zip(rows, example.facets, example.confidences, strict=True):
+        if facet is not None:
+            unsure = doubt * (1 - confidence)
+            row[:] = unsure / (len(FACETS) - 1)
+            row[FACETS.index(facet)] = 1 - unsure
+    return rows
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.is_file():
+        raise InputError(f"There is no file {path}: give the folder that holds it with `--data`.")
+    with (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else path.open(encoding="utf-8") as file
+    ):
+        for number, line in enumerate(file, start=1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise InputError(f"Line {number} of {path} is not JSON: {error}.") from error

@@ -1,0 +1,169 @@
+"""Trains the facet labeller: structured MEDLINE abstracts first, CSAbstruct after.
+
+Only the labeller's own layers are trained, on kept hidden states of the shared lower ones. Everything is
+fixed by the seed, a run that was stopped goes on where its last checkpoint was, and the averaged weights of
+the last steps are what is scored and kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import AutoModel, PretrainedConfig
+
+from search.facets import FacetLabeller, Shape
+from search.presets import find_weights
+from training.examples import (
+    CSABSTRUCT_DEV,
+    CSABSTRUCT_TRAIN,
+    MEDLINE,
+    Example,
+    read_csabstruct,
+    read_medline,
+    targets,
+    words,
+)
+from training.loop import Trainer, train
+from training.plan import Recipe
+from training.states import LowerLayers, States
+from training.workers import first_worker_first, join_workers
+
+MEDLINE_CHECKED = 100
+"""Held-out MEDLINE abstracts scored during training; `python -m evaluation facets` scores them all."""
+
+
+def new_labeller(recipe: Recipe, encoder: nn.Module) -> FacetLabeller:
+    """Upper layers copied from the encoder's layers above the branch; the rest at random or zero."""
+    torch.manual_seed(recipe.seed)
+    shape = Shape(**(asdict(recipe.shape) | {"dropout": recipe.dropout}))
+    labeller = FacetLabeller(shape)
+    for number, layer in enumerate(labeller.words):
+        source = encoder.encoder.layer[shape.layer + number].state_dict()
+        layer.load_state_dict({ours: source[theirs] for ours, theirs in _names()})
+    return labeller
+
+
+def _names() -> Iterator[tuple[str, str]]:
+    """Names of a layer's parameters here and in BERT."""
+    parts = {
+        "query": "attention.self.query",
+        "key": "attention.self.key",
+        "value": "attention.self.value",
+        "out": "attention.output.dense",
+        "attention_norm": "attention.output.LayerNorm",
+        "grow": "intermediate.dense",
+        "shrink": "output.dense",
+        "norm": "output.LayerNorm",
+    }
+    for ours, theirs in parts.items():
+        for kind in ("weight", "bias"):
+            yield f"{ours}.{kind}", f"{theirs}.{kind}"
+
+
+def prepare(
+    data: Path, lower: LowerLayers, recipe: Recipe, cache: Path, say: Callable[[str], None]
+) -> tuple[dict[str, list[States]], dict[str, States]]:
+    """Corpora to train on and to check on, as hidden states."""
+    train = read_csabstruct(data / CSABSTRUCT_TRAIN)
+    medline = read_medline(data / MEDLINE)
+    titles = _lent_titles(medline, len(train), recipe.seed)
+
+    def states(examples: list[Example], titles: list[str], doubt: float) -> States:
+        wanted = [targets(example, doubt) for example in examples]
+        started = time.monotonic()
+
+        def progress(done: int, total: int) -> None:
+            left = (time.monotonic() - started) / done * (total - done)
+            say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
+
+        return lower.states(examples, titles, wanted, cache, progress)
+
+    def part(examples: list[Example], held_out: bool) -> list[Example]:
+        return [example for example in examples if example.held_out == held_out]
+
+    seen, unseen = part(train, False), part(train, True)
+    seen_medline = [example for example in part(medline, False) if words(example) <= recipe.medline_words]
+    corpora = {
+        "csabstruct": [
+            states(seen, [""] * len(seen), recipe.doubt),
+            states(seen, titles[: len(seen)], recipe.doubt),
+        ],
+        # Every other abstract goes without its title: the labeller must do well either way.
+        "medline": [
+            states(
+                seen_medline,
+                [example.title if number % 2 else "" for number, example in enumerate(seen_medline)],
+                recipe.doubt,
+            )
+        ],
+    }
+    dev = read_csabstruct(data / CSABSTRUCT_DEV)
+    unseen_medline = part(medline, True)[:MEDLINE_CHECKED]
+    checks = {
+        "dev": states(dev, [""] * len(dev), 0.0),
+        "held_out": states(unseen, [""] * len(unseen), 0.0),
+        "held_out_titled": states(unseen, titles[-len(unseen) :], 0.0),
+        "medline_held_out": states(unseen_medline, [example.title for example in unseen_medline], 0.0),
+    }
+    return corpora, checks
+
+
+def _lent_titles(medline: list[Example], count: int, seed: int) -> list[str]:
+    """CSAbstruct has no titles: half of the epochs show some other paper's, so that none is relied on."""
+    random = np.random.default_rng([seed, 1])
+    return [medline[number].title for number in random.choice(len(medline), count)]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with csabstruct/ and the MEDLINE file"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/facets"), help="weights, checkpoint, run.json"
+    )
+    parser.add_argument(
+        "--encoder", default="default", help="preset or folder of the encoder it branches off"
+    )
+    parser.add_argument("--seed", type=int, default=Recipe().seed)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+
+
+def fit_shape(config: PretrainedConfig) -> Shape:
+    """Branch off in the middle: the lower half of the encoder is shared, the upper half copied."""
+    layer = config.num_hidden_layers // 2
+    return Shape(
+        layer=layer,
+        layers=config.num_hidden_layers - layer,
+        hidden=config.hidden_size,
+        heads=config.num_attention_heads,
+        inner=config.intermediate_size,
+        sentence_inner=2 * config.hidden_size,
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    torch.set_num_threads(args.threads)
+    join_workers()
+    device = torch.device(args.device)
+    args.out.mkdir(parents=True, exist_ok=True)
+    folder = find_weights(args.encoder).folder
+    encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+    recipe = replace(Recipe(seed=args.seed), shape=fit_shape(encoder.config))
+    trainer = Trainer(recipe, new_labeller(recipe, encoder), device)
+    lower = LowerLayers.cut(encoder.to(device), folder, recipe.shape.layer)
+    with first_worker_first():
+        corpora, checks = prepare(args.data, lower, recipe, args.out / "states", _say)
+    train(trainer, corpora, checks, args.out, _say)
+    return 0
+
+
+def _say(line: str) -> None:
+    print(time.strftime("%H:%M:%S"), line, flush=True)
