@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
@@ -93,15 +93,31 @@ def split_paper(paper: Paper) -> Paper:
     Without an abstract the title is the one sentence.
     """
     if paper.sentences:
-        return paper
+        return paper if _fit(paper) else _joined(paper)
     if not paper.abstract.strip():
         start, end = _trimmed(paper.title, 0, len(paper.title))
         title = (Sentence(paper.title[start:end], start, end),) if start < end else ()
-        return replace(paper, sentences=title)
+        return replace(paper, abstract="", sentences=title)
     edges = [edge for section in paper.sections for edge in (section.start, section.end)]
     spans = _spans(paper.abstract, edges)
     sentences = tuple(_with_hint(paper.abstract, start, end, paper.sections) for start, end in spans)
     return replace(paper, sentences=sentences)
+
+
+def _fit(paper: Paper) -> bool:
+    return all(paper.abstract[given.start : given.end] == given.text for given in paper.sentences)
+
+
+def _joined(paper: Paper) -> Paper:
+    """With an abstract made of the given sentences, for those that are not found in the given one."""
+    given = [sentence for sentence in paper.sentences if sentence.text.strip()]
+    ends = list(accumulate(len(sentence.text) + 1 for sentence in given))
+    sentences = (
+        replace(sentence, start=end - 1 - len(sentence.text), end=end - 1)
+        for sentence, end in zip(given, ends, strict=True)
+    )
+    joined = " ".join(sentence.text for sentence in given)
+    return split_paper(replace(paper, abstract=joined, sentences=tuple(sentences)))
 
 
 def _with_hint(text: str, start: int, end: int, sections: Iterable[Section]) -> Sentence:
@@ -145,7 +161,11 @@ def _breaks(text: str) -> set[int]:
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Punkt's spans within a stretch of the text, never parted after the likes of "i.e."."""
     first: int | None = None
-    for left, right in _PUNKT.span_tokenize(text[start:end]):
+    try:
+        spans = list(_PUNKT.span_tokenize(text[start:end]))
+    except TimeoutError:  # nltk gives up on text that is not language; it stays in one piece
+        spans = [(0, end - start)]
+    for left, right in spans:
         first = start + left if first is None else first
         if start + right < end and _goes_on(text, first, start + right):
             continue

@@ -65,6 +65,10 @@ class AddReport:
     merged: int = 0
     """New records of papers that another record brought before."""
 
+    @property
+    def total(self) -> int:
+        return sum(astuple(self))
+
     def __add__(self, other: AddReport) -> AddReport:
         return AddReport(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 

@@ -1,0 +1,79 @@
+"""Progress of the command line: one line that moves on a terminal, plain lines now and then when piped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+STEPS = {
+    "import": ("Importing", "papers"),
+    "encode": ("Encoding", "papers"),
+    "index": ("Indexing", "indices"),
+}
+EVERY = 10.0
+"""Seconds between plain lines."""
+
+
+class ProgressLine:
+    """Shows how far a step is, how fast it goes and how long it will take."""
+
+    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._moves = self._stream.isatty()
+        self._step = ""
+        self._started = self._shown = 0.0
+        self._before = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        if self._quiet:
+            return
+        now = time.monotonic()
+        if step != self._step:
+            self.finish()
+            self._step, self._started, self._shown, self._before = step, now, 0.0, done
+        ended = bool(total) and done >= total
+        if ended or now - self._shown >= (0.1 if self._moves else EVERY):
+            self._shown = now
+            self._show(describe(step, done, total, done - self._before, now - self._started))
+        if ended:
+            self.finish()
+
+    def _show(self, line: str) -> None:
+        self._stream.write(f"\r\x1b[K{line}" if self._moves else f"{line}\n")
+        self._stream.flush()
+
+    def finish(self) -> None:
+        """End the line, so that what follows begins a new one."""
+        if self._step and self._moves:
+            self._stream.write("\n")
+        self._step = ""
+
+
+def describe(step: str, done: int, total: int, since: int, seconds: float) -> str:
+    """ "Encoding: 1,200 of 5,000 papers, 35/s, 1:48 left"."""
+    verb, noun = STEPS.get(step, (step.capitalize(), ""))
+    rate = since / seconds if seconds > 0 else 0.0
+    parts = [f"{verb}: {done:,} of {total:,} {noun}" if total else f"{verb}: {done:,} {noun}"]
+    if rate and noun == "papers":
+        parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
+        if total > done:
+            parts.append(f"{clock((total - done) / rate)} left")
+    return ", ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """ "1:48" or "2:05:09"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
