@@ -138,3 +138,12 @@ def test_folder_by_environment(
     name = save_labeller(labeller, tmp_path)
     monkeypatch.setenv("TRIPTYCH_FACETS", str(tmp_path))
     assert load_labeller().id == name
+
+
+def test_no_shape_depends_on_values(labeller: FacetLabeller) -> None:
+    """One exported graph serves every batch: numbers of documents, sentences and tokens stay free."""
+    documents, sentences, tokens = (torch.export.Dim(name, min=2) for name in ("b", "n", "t"))
+    free = ({0: documents, 1: tokens}, {0: documents, 1: tokens}, {0: documents, 1: sentences, 2: tokens})
+    exported = torch.export.export(labeller, batch((3, 2, 4), (5,)), dynamic_shapes=free).module()
+    other = batch((2, 2), (7, 1, 1, 3), (4,))
+    torch.testing.assert_close(exported(*other), labeller(*other))

@@ -23,7 +23,7 @@ MEDLINE_FACETS = {
     "OBJECTIVE": Facet.OBJECTIVE,
     "METHOD": Facet.METHOD,
     "RESULT": Facet.RESULT,
-    # CSAbstruct has no conclusions: its annotators called four of five such last sentences a result.
+    # CSAbstruct has no conclusions: its 17 training sentences that say so ("we conclude", …) are results.
     "CONCLUSION": Facet.RESULT,
 }
 HELD_OUT_SHARE = 10
