@@ -22,6 +22,10 @@ WHOLE, WORDS, AVOID = 0.25, 0.5, 1.0
 NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
+CAVEAT = (
+    "Scores are calibrated on judged queries of computer science: in another field, or with another encoder, "
+    "trust the order more than the words."
+)
 LEVELS = ((0.75, Likeness.NEAR_IDENTICAL), (0.5, Likeness.SIMILAR), (0.25, Likeness.RELATED))
 
 

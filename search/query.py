@@ -39,18 +39,19 @@ def choose_all(paper: QueryPaper) -> QueryPaper:
 
 def choose_facet(paper: QueryPaper, facet: Facet, avoid: Facet | None = None) -> QueryPaper:
     """Match all sentences of one panel, and keep away from those of another if one is given."""
-    match = _positions(paper, facet)
-    if not match:
+    return choose_sentences(paper, positions_of(paper, facet), positions_of(paper, avoid) if avoid else ())
+
+
+def positions_of(paper: QueryPaper, facet: Facet) -> list[int]:
+    """Where the sentences of a panel stand; InputError if there are none."""
+    panels = [sentence.facet.panel if sentence.facet else None for sentence in paper.sentences]
+    found = [position for position, panel in enumerate(panels) if panel is facet.panel]
+    if not found:
         raise InputError(
             f"No sentence of this abstract is labelled {facet.panel.value}: "
             "correct a label or choose sentences one by one."
         )
-    return choose_sentences(paper, match, _positions(paper, avoid) if avoid else ())
-
-
-def _positions(paper: QueryPaper, facet: Facet) -> list[int]:
-    panels = [sentence.facet.panel if sentence.facet else None for sentence in paper.sentences]
-    return [position for position, panel in enumerate(panels) if panel is facet.panel]
+    return found
 
 
 def choose_sentences(paper: QueryPaper, match: Collection[int], avoid: Collection[int] = ()) -> QueryPaper:
