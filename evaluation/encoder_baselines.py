@@ -18,12 +18,12 @@ from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
 from evaluation.keeping import kept
+from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from search.encoding import TOKENS_PER_BATCH, Document, Encoder, batches, collate, load_encoder
 from search.types import Paper
 
 Floats = NDArray[np.float32]
-Found = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)

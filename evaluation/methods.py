@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluation import encoder_baselines, product, word_baselines
+from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, ranked_files, read_ranked
 from index_build.steps import Progress
 from search.errors import InputError
-
-Found = dict[str, dict[str, float]]
 
 PUBLISHED_ENCODERS = {
     "specter": "abstract:allenai/specter",
@@ -28,6 +27,8 @@ PUBLISHED_ENCODERS = {
 }
 """Baselines whose weights come from a hub."""
 
+PRODUCT = ("triptych", "dense", "bm25")
+"""The product, and its whole-paper vectors and its words alone."""
 WORDS = ("fabs_tfidf", "fabs_bm25", "fabs_cbow200", "fabs_tfidfcbow200")
 FAMILIES = (*encoder_baselines.MATCHING, "abstract", "dense")
 OWN_ENCODER = ("sentences", "maxAspire", "attAspire", "otAspire")
@@ -55,13 +56,13 @@ def rank(name: str, collection: Collection, queries: Sequence[PoolQuery], option
     """Query id -> candidate -> score. Raises a TriptychError where the method cannot run here."""
     if name in ranked_files(collection):
         return read_ranked(collection, name)
-    if name in ("triptych", "dense"):
+    if name in PRODUCT:
         return _rank_by_product(name, collection, queries, options)
     if name in WORDS:
         return _rank_by_words(name, collection, queries, options)
     family, _, encoder = PUBLISHED_ENCODERS.get(name, name).partition(":")
     if family not in FAMILIES or not encoder:
-        known = ", ".join(("triptych", "dense", *WORDS, *PUBLISHED_ENCODERS))
+        known = ", ".join((*PRODUCT, *WORDS, *PUBLISHED_ENCODERS))
         raise InputError(
             f"There is no method {name!r}; the methods are {known}, and FAMILY:ENCODER with a family of "
             f"{', '.join(FAMILIES)}."
@@ -77,9 +78,13 @@ def _rank_by_product(
     name: str, collection: Collection, queries: Sequence[PoolQuery], options: Options
 ) -> Found:
     engine = product.open_engine(collection.name, collection.papers, options.encoder, options.progress)
-    if name == "dense":
-        return product.rank_dense(engine, queries)
-    return product.rank(engine, collection, queries)
+    if name == "triptych":
+        return product.rank(engine, collection, queries)
+    return (
+        product.rank_dense(engine, queries)
+        if name == "dense"
+        else product.rank_words(engine, collection, queries)
+    )
 
 
 def _rank_by_words(

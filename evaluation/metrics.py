@@ -15,6 +15,8 @@ from ir_measures import AP, RR, P, R, nDCG
 
 Scores = Mapping[str, Mapping[str, float]]
 """Query id -> paper id -> score, higher is better."""
+Found = dict[str, dict[str, float]]
+"""The same as a method returns them."""
 Grades = Mapping[str, Mapping[str, int]]
 """Query id -> paper id -> grade."""
 Values = dict[str, dict[str, float]]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.error_report import report
-from evaluation.methods import Found, Options, default_methods, rank
-from evaluation.metrics import POOL_MEASURES, Values
+from evaluation.methods import Options, default_methods, rank
+from evaluation.metrics import POOL_MEASURES, Found, Values
 from evaluation.pools import Collection, PoolQuery, data_hash, summarise
 from evaluation.results import save, write_json
 from evaluation.significance import compare

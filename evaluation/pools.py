@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.metrics import Scores, Values, mean_of_folds, pool_values
+from evaluation.files import read_json, read_records
+from evaluation.metrics import Found, Scores, Values, mean_of_folds, pool_values
 from search.errors import InputError
 from search.types import PANELS, Facet, Paper, Sentence
 
@@ -89,16 +90,14 @@ def read_aspire(folder: Path, name: str) -> Collection:
 
 def read_abstracts(file: Path) -> Iterator[Paper]:
     """Papers of an `abstracts-*.jsonl` file: sentences in a list, predicted labels beside them if known."""
-    for number, line in enumerate(read_text(file).splitlines(), start=1):
-        if not line.strip():
-            continue
+    for record in read_records(file):
         try:
-            record = json.loads(line)
             labels = record.get("pred_labels") or [None] * len(record["abstract"])
             yield to_paper(str(record["paper_id"]), record["title"], record["abstract"], labels, record)
         except (ValueError, KeyError, TypeError) as error:
+            place = record.get("paper_id", "without id")
             reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"Line {number} of {file} is not a paper ({reason}): correct it.") from None
+            raise InputError(f"The paper {place} of {file} is not in CSFCube's layout ({reason}).") from None
 
 
 def to_paper(
@@ -133,12 +132,12 @@ def facet_positions(paper: Paper, facet: Facet | None) -> tuple[int, ...]:
     return wanted or tuple(range(len(paper.sentences)))
 
 
-def read_ranked(collection: Collection, name: str) -> dict[str, dict[str, float]]:
+def read_ranked(collection: Collection, name: str) -> Found:
     """An official ranked-pool file (`test-pid2pool-csfcube-NAME-FACET-ranked.json`) as scores by rank.
 
     The files hold distances from some methods and likenesses from others: only their order is read.
     """
-    found: dict[str, dict[str, float]] = {}
+    found: Found = {}
     for facet in PANELS:
         file = collection.folder / f"test-pid2pool-csfcube-{name}-{facet}-ranked.json"
         for paper_id, pairs in read_json(file).items() if file.exists() else ():
@@ -180,21 +179,6 @@ def data_hash(papers: Iterable[Paper], grades: Iterable[PoolQuery] = ()) -> str:
     for query in grades:
         digest.update(json.dumps([query.id, sorted(query.grades.items())]).encode())
     return digest.hexdigest()[:16]
-
-
-def read_json(file: Path) -> Any:
-    try:
-        return json.loads(read_text(file))
-    except ValueError as error:
-        raise InputError(f"{file} is not JSON ({error}): take the file from the collection again.") from None
-
-
-def read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{file} cannot be read ({reason}): give the folder of the collection.") from None
 
 
 def _queries(

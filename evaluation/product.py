@@ -14,19 +14,22 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.keeping import evaluation_folder
+from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from index_build.steps import Progress, build
 from search import manifest as layout
+from search.encoding import Document
 from search.engine import Engine
+from search.lexical import weigh_terms
 from search.query import choose_sentences
 from search.sentences import split_paper
 from search.settings import Settings
 from search.store import Store
 from search.types import Paper, Query, QueryPaper, QuerySentence
 
-Found = dict[str, dict[str, float]]
 BATCH = 2000
 
 
@@ -86,3 +89,33 @@ def rank_dense(engine: Engine, queries: Sequence[PoolQuery]) -> Found:
         vectors = engine.paper_vectors[rows].astype(np.float32)
         found[query.id] = dict(zip(query.grades, map(float, vectors[1:] @ vectors[0]), strict=True))
     return found
+
+
+def rank_words(engine: Engine, collection: Collection, queries: Sequence[PoolQuery]) -> Found:
+    """Each pool by the product's BM25 on the query's title and whole abstract."""
+    found: Found = {}
+    for query in queries:
+        paper = collection.papers[query.paper_id]
+        scores = engine.lexical.scores(weigh_terms([(paper.title, 1.0), (paper.abstract, 1.0)]))
+        likeness = scores[engine.store.rows_of(list(query.grades))]
+        found[query.id] = dict(zip(query.grades, map(float, likeness), strict=True))
+    return found
+
+
+def records_by_row(engine: Engine, papers: Mapping[str, Paper]) -> dict[int, list[str]]:
+    """Which of a collection's papers each row of the corpus stands for: a store keeps a paper once."""
+    found: dict[int, list[str]] = {}
+    for record, row in zip(papers, engine.store.rows_of(list(papers)), strict=True):
+        found.setdefault(int(row), []).append(record)
+    return found
+
+
+def same_paper(engine: Engine, papers: Mapping[str, Paper]) -> dict[str, list[str]]:
+    """For each paper of a collection, all its records there, itself included."""
+    return {record: records for records in records_by_row(engine, papers).values() for record in records}
+
+
+def whole_vector(engine: Engine, paper: QueryPaper) -> NDArray[np.float32]:
+    """The whole-paper vector [d] of a query that need not be in the corpus."""
+    texts = tuple(sentence.text for sentence in paper.sentences)
+    return engine.encoder.encode_one(Document("" if texts == (paper.title,) else paper.title, texts)).paper

@@ -18,12 +18,12 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
 from evaluation.keeping import kept
+from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from search.errors import InputError, ModelError
 from search.types import Paper
 
 Floats = NDArray[np.float32]
-Found = dict[str, dict[str, float]]
 DIMENSION = 200
 _WORD = re.compile(r"[^\W_]+")
 

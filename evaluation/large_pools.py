@@ -1,0 +1,223 @@
+"""Citation recommendation in pools of growing size: the curve on which BM25 holds its own.
+
+After section 3 of Medić and Šnajder (2022): a query paper's candidates are what it cites and papers drawn
+at random, none published after it. BM25's k1 and b are tuned on other queries. All methods read title and
+abstract. Pools are nested, and no method's score depends on the other candidates, so each query is scored
+once in its largest pool.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product as combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation import product
+from evaluation.curve import draw
+from evaluation.files import find_file, read_papers, read_records
+from evaluation.metrics import LARGE_POOL_MEASURES, mean, trec_values
+from evaluation.pool_run import show_progress
+from evaluation.pools import data_hash
+from evaluation.results import FOLDER, save, write_json
+from evaluation.tables import SHORT, number, table
+from evaluation.tunable_bm25 import TunableBM25
+from search.engine import Engine
+from search.errors import InputError
+from search.sentences import split_paper
+from search.types import Paper
+
+SIZES = (500, 2000, 5000, 15000)
+K1 = (0.8, 1.2, 1.6, 2.0)
+B = (0.3, 0.5, 0.75, 0.9, 1.0)
+FEWEST_CITED = 5
+Floats = NDArray[np.float32]
+Pools = Mapping[str, NDArray[np.int64]]
+"""Query -> candidates as positions in the corpus, what it cites first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    papers: Mapping[str, Paper]
+    cited: Mapping[str, tuple[str, ...]]
+    """Query -> papers it cites, none newer than itself."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("pools of growing size")
+    group.add_argument(
+        "--large-pools", type=Path, metavar="DIR", help="papers.jsonl and cite_pairs.jsonl (.gz)"
+    )
+    group.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="papers drawn for each pool")
+    group.add_argument("--sample", type=int, default=200, help="query papers measured (default: 200)")
+    group.add_argument(
+        "--validation", type=int, default=100, help="query papers for tuning BM25 (default: 100)"
+    )
+    group.add_argument("--seed", type=int, default=1)
+
+
+def run(args: argparse.Namespace) -> int:
+    citations = read_citations(args.large_pools)
+    sizes = sorted(args.sizes)
+    queries, validation = choose_queries(citations, args.sample, args.validation, args.seed)
+    pools = draw_pools(citations, [*queries, *validation], sizes[-1], args.seed)
+    words = TunableBM25([_text(paper) for paper in citations.papers.values()])
+    k1, b = tune(words, citations, validation, pools, sizes)
+    engine = product.open_engine("citations", citations.papers, args.encoder, show_progress)
+    scores = {
+        "bm25": {
+            query: words.scores(_text(citations.papers[query]), k1, b)[pools[query]] for query in queries
+        },
+        "dense": by_vectors(engine, citations, queries, pools),
+        "triptych": by_product(engine, citations, queries, pools),
+    }
+    found = {
+        name: {size: measure(citations, queries, pools, mine, size) for size in sizes}
+        for name, mine in scores.items()
+    }
+    figures = {
+        "collection": "large_pools",
+        "queries": len(queries),
+        "papers": len(citations.papers),
+        "bm25": {"k1": k1, "b": b, "tuned_on": len(validation)},
+        "pool_sizes": {size: mean_size(citations, queries, pools, size) for size in sizes},
+        "methods": found,
+    }
+    print(describe(figures))
+    if args.json:
+        write_json(args.json, figures)
+    if args.save:
+        save("large-pools", figures, engine.manifest.encoder, data_hash(citations.papers.values()))
+        (FOLDER / "large-pools.svg").write_text(
+            draw(found, "map", "MAP by size of the pool"), encoding="utf-8"
+        )
+    return 0
+
+
+def read_citations(folder: Path) -> Citations:
+    """Papers with a year and an abstract, and who cites whom among them."""
+    known = (
+        paper for paper in read_papers(find_file(folder, "papers.jsonl")) if paper.year and paper.abstract
+    )
+    papers = {paper.id: split_paper(paper) for paper in known}
+    cited: dict[str, dict[str, None]] = defaultdict(dict)
+    for pair in read_records(find_file(folder, "cite_pairs.jsonl")):
+        one, other = papers.get(pair["citing"]), papers.get(pair["cited"])
+        if one and other and one.id != other.id and _year(other) <= _year(one):
+            cited[one.id][other.id] = None
+    return Citations(papers, {query: tuple(found) for query, found in cited.items()})
+
+
+def choose_queries(
+    citations: Citations, sample: int, validation: int, seed: int
+) -> tuple[list[str], list[str]]:
+    """Papers that cite enough others here: those measured, and others for tuning."""
+    able = sorted(query for query, cited in citations.cited.items() if len(cited) >= FEWEST_CITED)
+    if len(able) < 2:
+        raise InputError(
+            f"Only {len(able)} papers cite {FEWEST_CITED} others of this corpus: a larger one is needed."
+        )
+    order = [able[place] for place in np.random.default_rng(seed).permutation(len(able))]
+    # A small corpus is shared out in the same proportion.
+    cut = min(sample, max(1, len(able) * sample // (sample + validation)))
+    return order[:cut], order[cut : cut + validation]
+
+
+def draw_pools(citations: Citations, queries: Sequence[str], size: int, seed: int) -> Pools:
+    """What each query cites, then up to `size` other papers not newer than it, in random order."""
+    ids = list(citations.papers)
+    places = {paper: place for place, paper in enumerate(ids)}
+    years = np.array([_year(paper) for paper in citations.papers.values()])
+    pools = {}
+    for turn, query in enumerate(queries):
+        mine = np.array([places[paper] for paper in citations.cited[query]])
+        others = np.flatnonzero(years <= _year(citations.papers[query]))
+        others = np.setdiff1d(others, [*mine, places[query]])
+        drawn = np.random.default_rng([seed, turn]).permutation(others)[:size]
+        pools[query] = np.concatenate([mine, drawn])
+    return pools
+
+
+def measure(
+    citations: Citations, queries: Sequence[str], pools: Pools, scores: Mapping[str, Floats], size: int
+) -> dict[str, float]:
+    """Means over the queries in their pools of this size; `scores` go along the largest pools."""
+    found, grades = {}, {}
+    for query in queries:
+        count = len(citations.cited[query])
+        pool = [str(place) for place in pools[query][: count + size]]
+        found[query] = dict(zip(pool, map(float, scores[query]), strict=False))
+        grades[query] = dict.fromkeys(pool[:count], 1)
+    return mean(trec_values(found, grades, LARGE_POOL_MEASURES), list(queries))
+
+
+def mean_size(citations: Citations, queries: Sequence[str], pools: Pools, size: int) -> float:
+    """The year rule and the size of the corpus may leave fewer papers than were asked for."""
+    return float(np.mean([min(len(pools[query]), len(citations.cited[query]) + size) for query in queries]))
+
+
+def tune(
+    words: TunableBM25, citations: Citations, validation: Sequence[str], pools: Pools, sizes: Sequence[int]
+) -> tuple[float, float]:
+    """The k1 and b with the best MAP on the validation queries in pools of the middle size."""
+    size = sizes[len(sizes) // 2]
+
+    def quality(pair: tuple[float, float]) -> float:
+        scores = {
+            query: words.scores(_text(citations.papers[query]), *pair)[pools[query]] for query in validation
+        }
+        return measure(citations, validation, pools, scores, size)["map"]
+
+    return max(combinations(K1, B), key=quality) if validation else (1.2, 0.75)
+
+
+def by_vectors(
+    engine: Engine, citations: Citations, queries: Sequence[str], pools: Pools
+) -> dict[str, Floats]:
+    """Cosines of whole-paper vectors along each pool."""
+    rows = engine.store.rows_of(list(citations.papers))
+    mine = dict(zip(queries, engine.store.rows_of(queries), strict=True))
+    vectors = engine.paper_vectors[:].astype(np.float32)
+    return {query: vectors[rows[pools[query]]] @ vectors[mine[query]] for query in queries}
+
+
+def by_product(
+    engine: Engine, citations: Citations, queries: Sequence[str], pools: Pools
+) -> dict[str, Floats]:
+    """The scores of a user's search with the whole abstract, along each pool."""
+    ids = np.array(list(citations.papers))
+    found = {}
+    for done, query in enumerate(queries, start=1):
+        paper = citations.papers[query]
+        pool = ids[pools[query]].tolist()
+        asked = product.to_query(paper, range(len(paper.sentences)))
+        scores = {one.paper_id: one.score for one in engine.rank_pool(asked, pool)}
+        found[query] = np.array([scores[each] for each in pool], np.float32)
+        show_progress("rank", done, len(queries))
+    return found
+
+
+def describe(figures: Mapping[str, Any]) -> str:
+    sizes = list(figures["pool_sizes"])
+    rows = [
+        [name, SHORT[each], *(number(found[size][each]) for size in sizes)]
+        for name, found in figures["methods"].items()
+        for each in LARGE_POOL_MEASURES
+    ]
+    heads = [f"{figures['queries']} queries", "pools:", *map(str, sizes)]
+    tuned = "BM25 tuned on {tuned_on} other queries: k1 {k1}, b {b}".format(**figures["bm25"])
+    return f"{table(rows, heads)}\n\n{tuned}"
+
+
+def _text(paper: Paper) -> str:
+    return f"{paper.title} {paper.abstract}"
+
+
+def _year(paper: Paper) -> int:
+    return paper.year or 0
