@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from index_build.cache import Keys, VectorCache, cache_folder, keys_of
 from index_build.prewarm import load_shipped
 from index_build.publish import only_writer, publish, remove_unfinished, served
+from index_build.report import verify
 from search import __version__
 from search import manifest as layout
 from search.encoding import Document, Encoder, load_encoder
@@ -43,8 +44,8 @@ def build(
 ) -> Manifest:
     """Serve what the working store of `corpus` holds now; readers keep their build until they reopen.
 
-    When papers, models and settings are those of the served build, it stays. A run that was killed goes
-    on where it stopped, because whatever it encoded is in the cache.
+    When papers, models and settings are those of the served build and it is sound, it stays. A run that was
+    killed goes on where it stopped, because whatever it encoded is in the cache.
     """
     settings = settings or Settings()
     report = progress or (lambda step, done, total: None)
@@ -54,7 +55,7 @@ def build(
         with Store.open(corpus / layout.STORE) as store:
             planned = _plan(store, settings, encoder)
             current = served(corpus)
-            if current is not None and current.fingerprint == planned.fingerprint:
+            if current and current.fingerprint == planned.fingerprint and not verify(corpus):
                 return current
             folder = corpus / layout.BUILDS / planned.build_id
             folder.mkdir(parents=True)
@@ -79,7 +80,7 @@ def _plan(store: Store, settings: Settings, encoder: Encoder) -> Manifest:
     return Manifest(
         schema=layout.SCHEMA,
         package=__version__,
-        build_id=f"{now:%Y%m%d-%H%M%S}-{fingerprint[:6]}",
+        build_id=f"{now:%Y%m%d-%H%M%S-%f}"[:-3],
         created=now.isoformat(timespec="seconds"),
         fingerprint=fingerprint,
         encoder_name=settings.encoder,

@@ -119,7 +119,7 @@ class LexicalIndex:
         """The index in `path`, memory-mapped."""
         try:
             return cls(bm25s.BM25.load(path, mmap=True, show_progress=False))
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise CorpusError(
                 f"The word index {path} cannot be read ({error}); build the corpus again."
             ) from error
