@@ -1,0 +1,125 @@
+"""Work on the corpus that outlives a click: one job at a time, in a thread, watched from any page."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from search.errors import InputError, TriptychError
+from search.manifest import current_build, read_manifest
+from search.settings import Settings
+
+log = logging.getLogger("triptych.app")
+Progress = Callable[[str, int, int], None]
+STEPS = {"import": "Reading papers", "encode": "Encoding papers", "index": "Making the indices"}
+SHOWN_REJECTS = 200
+
+
+@dataclass(slots=True)
+class Job:
+    """What is being done, how far it is, and how it ended."""
+
+    title: str
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    outcome: str = ""
+    error: str = ""
+    finished: bool = False
+
+    def report(self, step: str, done: int, total: int) -> None:
+        self.step, self.done, self.total = step, done, total
+
+    @property
+    def text(self) -> str:
+        of = f"{self.done:,} of {self.total:,}" if self.total else f"{self.done:,}"
+        return f"{STEPS[self.step]}: {of}" if self.step in STEPS else self.title
+
+    @property
+    def share(self) -> float:
+        return min(self.done / self.total, 1.0) if self.total else 0.0
+
+
+@dataclass(slots=True)
+class Jobs:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    last: Job | None = None
+
+    def begin(self, title: str, work: Callable[[Progress], str]) -> None:
+        """Starts the work unless other work is under way."""
+        with self.lock:
+            if self.last is not None and not self.last.finished:
+                raise InputError("Papers are being added already: wait until that is done.")
+            self.last = Job(title)
+        threading.Thread(target=_run, args=(self.last, work), daemon=True).start()
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    return Jobs()
+
+
+def _run(job: Job, work: Callable[[Progress], str]) -> None:
+    try:
+        job.outcome = work(job.report)
+    except TriptychError as error:
+        job.error = str(error)
+    except Exception:
+        reference = secrets.token_hex(4)
+        log.exception("Fault %s", reference)
+        job.error = (
+            f"Something went wrong that should not have (reference {reference}); the log has the details."
+        )
+    finally:
+        job.finished = True
+
+
+def add_file(settings: Settings, name: str, data: bytes, progress: Progress) -> str:
+    """Adds the papers of a file to the corpus and serves it anew; says what came of it."""
+    from index_build.importing import import_papers
+    from index_build.sources import read_bytes
+    from index_build.steps import build
+
+    limit = settings.upload_papers
+    summary = import_papers(settings.corpus, read_bytes(data, name), [name], limit=limit, progress=progress)
+    stored = summary.stored
+    if not stored.total:
+        reasons = "; ".join(summary.rejected) or "it holds none"
+        raise InputError(f"No paper could be taken from {name} ({reasons}): choose another file.")
+    built_with = read_manifest(current_build(settings.corpus)).encoder_name
+    manifest = build(settings.corpus, replace(settings, encoder=built_with), progress)
+    told = (
+        f"{stored.added:,} papers added, {stored.unchanged:,} already there, {stored.replaced:,} replaced, "
+        f"{stored.merged:,} merged, {sum(summary.rejected.values()):,} rejected. "
+        f"The corpus now has {manifest.papers:,} papers."
+    )
+    more = f" Only the first {limit:,} were taken: larger files go through `python -m index_build add`."
+    return told + (more if stored.total >= limit else "")
+
+
+def make_demo(settings: Settings, progress: Progress) -> str:
+    """Fetches the demo papers and builds the first corpus."""
+    from index_build import demo
+    from index_build.importing import import_papers
+    from index_build.steps import build
+
+    import_papers(settings.corpus, demo.papers(), [demo.SAMPLE], progress=progress)
+    manifest = build(settings.corpus, settings, progress)
+    return f"The demo corpus is ready: {manifest.papers:,} papers."
+
+
+def rejects(corpus: Path) -> list[dict[str, Any]]:
+    """The records that the last imports could not read, the first few hundred."""
+    try:
+        with (corpus / "rejects.jsonl").open(encoding="utf-8") as file:
+            return [json.loads(line) for line, _ in zip(file, range(SHOWN_REJECTS), strict=False)]
+    except FileNotFoundError:
+        return []
