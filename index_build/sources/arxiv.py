@@ -17,6 +17,7 @@ from index_build.sources.records import (
     doi_of,
     full_name,
     name_paper,
+    objects_of,
     plain,
     unique,
     year_of,
@@ -68,11 +69,8 @@ def _authors(record: Record) -> tuple[str, ...]:
 
 
 def _year(record: Record) -> int | None:
-    versions = record.get("versions")
-    first = versions[0] if isinstance(versions, list) and versions else None
-    return year_of(first.get("created") if isinstance(first, dict) else None) or year_of(
-        record.get("update_date")
-    )
+    created = [version.get("created") for version in objects_of(record.get("versions"))[:1]]
+    return year_of(created) or year_of(record.get("update_date"))
 
 
 def journal_of(reference: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from index_build.sources import generic
 from index_build.sources.json_records import Record, read_json
-from index_build.sources.records import Reject
+from index_build.sources.records import Reject, object_of
 from search.types import Paper
 
 
@@ -18,6 +18,5 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 
 def to_paper(record: Record) -> Paper:
     """The paper under its own id, which the relevance judgements use; metadata where a set has it."""
-    metadata = record.get("metadata")
-    known = metadata if isinstance(metadata, dict) else {}
-    return replace(generic.to_paper({**known, **record, "abstract": record.get("text")}), source="beir")
+    metadata = object_of(record.get("metadata"))
+    return replace(generic.to_paper({**metadata, **record, "abstract": record.get("text")}), source="beir")

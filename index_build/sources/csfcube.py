@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from index_build.sources import generic
 from index_build.sources.json_records import Record, read_json
-from index_build.sources.records import Reject, year_of
+from index_build.sources.records import Reject, object_of, year_of
 from search.types import Paper
 
 
@@ -18,7 +18,6 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 
 def to_paper(record: Record) -> Paper:
     """The paper with its own sentences; their labels, being part of the collection, count as given."""
-    metadata = record.get("metadata")
-    year = year_of(metadata.get("year")) if isinstance(metadata, dict) else None
+    year = year_of(object_of(record.get("metadata")).get("year"))
     paper = generic.to_paper(record)
     return replace(paper, year=paper.year or year, source="csfcube")

@@ -14,6 +14,8 @@ from index_build.sources.records import (
     doi_of,
     first_text,
     name_paper,
+    object_of,
+    objects_of,
     plain,
     pmid_of,
     unique,
@@ -36,7 +38,7 @@ def to_paper(record: Record) -> Paper:
     get = record.get
     title = to_text(first_text(record, "title", "display_name"))
     abstract = to_text(rebuild(get("abstract_inverted_index")) or plain(get("abstract")))
-    ids, place = _object(get("ids")), _object(get("primary_location"))
+    ids, place = object_of(get("ids")), object_of(get("primary_location"))
     work = plain(get("id")).rsplit("/", 1)[-1]
     doi, landing = doi_of(get("doi") or ids.get("doi")), url_of(place.get("landing_page_url"))
     return complete(
@@ -60,10 +62,10 @@ def to_paper(record: Record) -> Paper:
 
 def rebuild(index: object) -> str:
     """The text of an inverted index: each word with the positions where it stands."""
-    older = _object(index).get("InvertedIndex")
+    older = object_of(index).get("InvertedIndex")
     words = {
         position: word
-        for word, positions in _object(older or index).items()
+        for word, positions in object_of(older or index).items()
         if isinstance(positions, list)
         for position in positions
         if isinstance(position, int) and 0 <= position < LONGEST
@@ -71,32 +73,24 @@ def rebuild(index: object) -> str:
     return " ".join(words[position] for position in sorted(words))
 
 
-def _object(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Mapping[str, object]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _authors(value: object) -> tuple[str, ...]:
     people = (
-        plain(_object(item.get("author")).get("display_name")) or plain(item.get("raw_author_name"))
-        for item in _objects(value)
+        plain(object_of(item.get("author")).get("display_name")) or plain(item.get("raw_author_name"))
+        for item in objects_of(value)
     )
     return unique(map(to_text, people))
 
 
 def _venue(record: Record, place: Mapping[str, object]) -> str:
-    source = _object(place.get("source")) or _object(record.get("host_venue"))
+    source = object_of(place.get("source")) or object_of(record.get("host_venue"))
     return plain(source.get("display_name"))
 
 
 def _fields(record: Record) -> tuple[str, ...]:
     """The field and subfield of the main topic; older records have concepts, of which level 0 are fields."""
-    topic = _object(record.get("primary_topic"))
-    names = [plain(_object(topic.get(part)).get("display_name")) for part in ("field", "subfield")]
+    topic = object_of(record.get("primary_topic"))
+    names = [plain(object_of(topic.get(part)).get("display_name")) for part in ("field", "subfield")]
     if not any(names):
-        concepts = (item for item in _objects(record.get("concepts")) if item.get("level") in (0, 1))
+        concepts = (item for item in objects_of(record.get("concepts")) if item.get("level") in (0, 1))
         names = [plain(item.get("display_name")) for item in concepts]
     return unique(names)

@@ -184,6 +184,16 @@ def plain(value: object) -> str:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
 
 
+def object_of(value: object) -> Mapping[str, object]:
+    """A JSON object; anything else is an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_of(value: object) -> list[Mapping[str, object]]:
+    """The JSON objects in a list; anything else is an empty list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
 def texts_of(value: object) -> list[str]:
     """The texts in a list, or in one text with separators, or under "name" in a list of objects."""
     if isinstance(value, str):

@@ -15,6 +15,8 @@ from index_build.sources.records import (
     complete,
     doi_of,
     name_paper,
+    object_of,
+    objects_of,
     plain,
     pmid_of,
     texts_of,
@@ -42,9 +44,7 @@ def to_paper(record: Record) -> Paper:
     own_id = plain(get("corpusid") or get("corpusId") or get("paper_id") or get("paperId"))
     return complete(
         Paper(
-            id=f"s2:{own_id}"
-            if own_id
-            else name_paper("s2", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=f"s2:{own_id}" if own_id else name_paper("s2", title, abstract, doi=doi, arxiv=arxiv_id),
             title=title,
             abstract=abstract,
             authors=authors_of(get("authors")),
@@ -63,12 +63,9 @@ def to_paper(record: Record) -> Paper:
 
 def _abstract(record: Record) -> str:
     """The abstract as text or as paragraphs, from the record or from its parsed PDF."""
-    parsed = record.get("pdf_parse")
-    for value in (record.get("abstract"), parsed.get("abstract") if isinstance(parsed, dict) else None):
+    for value in (record.get("abstract"), object_of(record.get("pdf_parse")).get("abstract")):
         if isinstance(value, list):
-            value = " ".join(
-                plain(part.get("text")) if isinstance(part, dict) else plain(part) for part in value
-            )
+            value = " ".join(plain(part.get("text")) for part in objects_of(value))
         if text := plain(value):
             return text
     return _annotated(record, "abstract")
@@ -76,30 +73,26 @@ def _abstract(record: Record) -> str:
 
 def _annotated(record: Record, kind: str) -> str:
     """The stretch of the full text that is marked as title or abstract; the marks are JSON in JSON."""
-    content = record.get("content") or record.get("body")
-    marks = content.get("annotations") if isinstance(content, dict) else None
-    spans = marks.get(kind) if isinstance(marks, dict) else None
-    spans = json.loads(spans) if isinstance(spans, str) else spans
-    if not isinstance(content, dict) or not isinstance(spans, list):
+    content = object_of(record.get("content") or record.get("body"))
+    text, marks = content.get("text"), object_of(content.get("annotations")).get(kind)
+    if not isinstance(text, str) or not isinstance(marks, str):
         return ""
-    text = plain(content.get("text")) and str(content["text"])
-    return " ".join(text[int(span["start"]) : int(span["end"])] for span in spans)
+    spans = objects_of(json.loads(marks))
+    return " ".join(text[int(plain(span.get("start"))) : int(plain(span.get("end")))] for span in spans)
 
 
 def _outside_ids(record: Record) -> Mapping[str, str]:
-    ids = record.get("externalids") or record.get("externalIds") or {}
-    return {key.lower(): plain(value) for key, value in ids.items()} if isinstance(ids, dict) else {}
+    ids = object_of(record.get("externalids") or record.get("externalIds"))
+    return {key.lower(): plain(value) for key, value in ids.items()}
 
 
 def _venue(record: Record) -> str:
     journal = record.get("journal")
-    name = plain(journal.get("name")) if isinstance(journal, dict) else plain(journal)
-    return plain(record.get("venue")) or name
+    return plain(record.get("venue")) or plain(journal) or plain(object_of(journal).get("name"))
 
 
 def _fields(record: Record) -> tuple[str, ...]:
     """Fields of study in whichever of the names the release has them."""
-    graded = record.get("s2fieldsofstudy") or record.get("s2FieldsOfStudy") or []
-    names = [plain(item.get("category")) for item in graded if isinstance(item, dict)]
+    graded = objects_of(record.get("s2fieldsofstudy") or record.get("s2FieldsOfStudy"))
     plainly = record.get("fieldsOfStudy") or record.get("mag_field_of_study") or record.get("fieldsofstudy")
-    return unique([*names, *texts_of(plainly)])
+    return unique([*(plain(item.get("category")) for item in graded), *texts_of(plainly)])

@@ -1,0 +1,376 @@
+"""Papers from JSON: arXiv, Semantic Scholar, OpenAlex, BEIR, CSFCube, CSL-JSON and plain records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from index_build.sources import (
+    Reject,
+    arxiv,
+    beir,
+    csfcube,
+    csl,
+    detect,
+    generic,
+    openalex,
+    read,
+    read_bytes,
+    semantic_scholar,
+)
+from index_build.sources.openalex import rebuild
+from index_build.sources.records import BadRecord
+from search.types import Facet, Paper
+
+ARXIV = {
+    "id": "2101.00001v2",
+    "submitter": "A. Author",
+    "authors": "A. Author, B. Author Jr. and the Team",
+    "title": 'Sorting in $\\mathcal{O}(n \\log n)$\n  for the na\\"ive',
+    "comments": "12 pages",
+    "journal-ref": "J.Sorting A12:34-56,2022",
+    "doi": "10.1000/SORT.1",
+    "categories": "cs.DS math.CO hep-th",
+    "abstract": "  We sort $n$ items\nin time~\\cite{x}.\n  It works.\n",
+    "versions": [{"version": "v1", "created": "Fri, 1 Jan 2021 10:00:00 GMT"}],
+    "update_date": "2023-05-01",
+    "authors_parsed": [["Author", "A.", ""], ["Author", "B.", "Jr."], ["Team", "the"]],
+}
+S2AG = {
+    "corpusid": 12,
+    "externalids": {"DOI": "10.1000/S2", "ArXiv": "2101.00001", "PubMed": "77", "MAG": None},
+    "url": "https://www.semanticscholar.org/paper/12",
+    "title": "A graph of papers",
+    "abstract": "We draw it.",
+    "authors": [{"authorId": "1", "name": "A. Author"}],
+    "venue": "",
+    "journal": {"name": "Journal of Graphs"},
+    "year": 2020,
+    "s2fieldsofstudy": [{"category": "Computer Science", "source": "s2-fos-model"}],
+}
+S2ORC = {
+    "paper_id": "13",
+    "title": "Parsed",
+    "authors": [{"first": "Ada", "middle": ["B."], "last": "Author", "suffix": ""}],
+    "abstract": [{"section": "Abstract", "text": "First part."}, {"text": "Second part."}],
+    "year": 2019,
+    "mag_id": "1",
+    "mag_field_of_study": ["Medicine"],
+    "pubmed_id": "78",
+    "venue": "Some Conference",
+}
+S2_FULL_TEXT = {
+    "corpusid": 14,
+    "content": {
+        "text": "The title\n\nThe abstract.\n\nThe body.",
+        "annotations": {
+            "title": '[{"start": "0", "end": "9"}]',
+            "abstract": '[{"start": 11, "end": 24}]',
+        },
+    },
+}
+OPENALEX = {
+    "id": "https://openalex.org/W42",
+    "doi": "https://doi.org/10.1000/OA",
+    "display_name": "Open <i>works</i>",
+    "publication_year": 2018,
+    "ids": {"pmid": "https://pubmed.ncbi.nlm.nih.gov/79"},
+    "abstract_inverted_index": {"We": [0, 3], "count": [1], "words.": [2], "agree.": [4]},
+    "authorships": [{"author": {"display_name": "Ada Author"}}, {"raw_author_name": "B. Author"}],
+    "primary_location": {
+        "landing_page_url": "https://arxiv.org/abs/1801.00001",
+        "source": {"display_name": "Journal of Openness"},
+    },
+    "primary_topic": {
+        "field": {"display_name": "Computer Science"},
+        "subfield": {"display_name": "Libraries"},
+    },
+}
+CSL = {
+    "id": "author2020",
+    "type": "article-journal",
+    "title": "Items in <i>style</i>",
+    "author": [
+        {"family": "Author", "given": "Ada", "non-dropping-particle": "van"},
+        {"literal": "The Team"},
+    ],
+    "issued": {"date-parts": [["2020", 5]]},
+    "container-title": "Journal of Style",
+    "DOI": "10.1000/CSL",
+    "URL": "https://example.org/csl",
+    "keyword": "style; Type 2, of two",
+    "abstract": "<jats:p>We cite.</jats:p>",
+    "note": "PMID: 80\nfound because of its method",
+}
+CSFCUBE = {
+    "paper_id": "15",
+    "title": "Labelled",
+    "abstract": ["It is hard.", "We try.", "It works."],
+    "pred_labels": ["background_label", "method_label", "result_label"],
+    "metadata": {"year": "2017"},
+}
+
+
+def lines(*records: object) -> bytes:
+    return "\n".join(json.dumps(record) for record in records).encode()
+
+
+def only(data: bytes) -> Paper:
+    (paper,) = read_bytes(data, "upload")
+    assert isinstance(paper, Paper)
+    return paper
+
+
+def test_arxiv() -> None:
+    assert only(lines(ARXIV)) == Paper(
+        id="arxiv:2101.00001",
+        title="Sorting in O(n log n) for the naïve",
+        abstract="We sort n items in time. It works.",
+        authors=("Author, A.", "Author, B., Jr.", "Team, the"),
+        year=2021,
+        venue="J. Sorting A",
+        fields=(
+            "Computer Science",
+            "Mathematics",
+            "Physics",
+            "Data Structures and Algorithms (cs.DS)",
+            "Combinatorics (math.CO)",
+            "High Energy Physics: Theory (hep-th)",
+        ),
+        doi="10.1000/sort.1",
+        arxiv_id="2101.00001",
+        url="https://arxiv.org/abs/2101.00001",
+        source="arxiv",
+    )
+
+
+def test_arxiv_without_parsed_names_and_versions() -> None:
+    bare = {
+        key: ARXIV[key]
+        for key in ("id", "submitter", "authors", "title", "abstract", "categories", "update_date")
+    }
+    paper = only(lines({**bare, "id": "cs/0101001"}))
+    assert paper.id == "arxiv:cs/0101001"
+    assert paper.authors == ("A. Author", "B. Author Jr.", "the Team")
+    assert paper.year == 2023
+
+
+@pytest.mark.parametrize(
+    ("reference", "journal"),
+    [
+        ("Phys. Rev. Lett. 125, 121106 (2020)", "Phys. Rev. Lett."),
+        ("J. Phys. A: Math. Theor. 44 (2011) 085001", "J. Phys. A: Math. Theor."),
+        ("Algebra Letters, Vol. 28, No. 04, pp. 701-720", "Algebra Letters"),
+        ("Proceedings of the 12th Meeting\n  (MOW), Town, 18-23", "Proceedings of the 12th Meeting (MOW)"),
+        ("Proc. 2006 Conference on X (2006)", "Proc. 2006 Conference on X"),
+        ("A&A 621, A47", "A&A"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_journal_of_an_arxiv_reference(reference: str, journal: str) -> None:
+    assert arxiv.journal_of(reference) == journal
+
+
+def test_semantic_scholar_graph() -> None:
+    paper = only(lines(S2AG))
+    assert (paper.id, paper.doi, paper.arxiv_id, paper.pmid) == ("s2:12", "10.1000/s2", "2101.00001", "77")
+    assert (paper.venue, paper.fields, paper.authors) == (
+        "Journal of Graphs",
+        ("Computer Science",),
+        ("A. Author",),
+    )
+
+
+def test_semantic_scholar_parsed_papers() -> None:
+    paper = only(lines(S2ORC))
+    assert paper.abstract == "First part. Second part."
+    assert (paper.id, paper.authors, paper.fields) == ("s2:13", ("Author, Ada B.",), ("Medicine",))
+    full = only(lines(S2_FULL_TEXT))
+    assert (full.title, full.abstract) == ("The title", "The abstract.")
+
+
+def test_openalex() -> None:
+    paper = only(lines(OPENALEX))
+    assert paper.id == "openalex:W42"
+    assert (paper.title, paper.abstract) == ("Open works", "We count words. We agree.")
+    assert (paper.doi, paper.arxiv_id, paper.pmid) == ("10.1000/oa", "1801.00001", "79")
+    assert paper.authors == ("Ada Author", "B. Author")
+    assert paper.fields == ("Computer Science", "Libraries")
+
+
+@given(st.lists(st.text(alphabet="abc", min_size=1, max_size=3), max_size=30))
+def test_an_inverted_abstract_is_rebuilt(words: list[str]) -> None:
+    index: dict[str, list[int]] = {}
+    for position, word in enumerate(words):
+        index.setdefault(word, []).append(position)
+    assert rebuild(index) == rebuild({"IndexLength": len(words), "InvertedIndex": index}) == " ".join(words)
+
+
+def test_an_answer_of_a_web_service_is_read_like_a_file() -> None:
+    answer = {"meta": {"count": 2}, "results": [OPENALEX, {**OPENALEX, "id": "https://openalex.org/W43"}]}
+    for text in (json.dumps(answer), json.dumps(answer, indent=2)):
+        papers = list(read_bytes(text.encode(), "works.json"))
+        assert [paper.id for paper in papers if isinstance(paper, Paper)] == ["openalex:W42", "openalex:W43"]
+        assert len(papers) == 2
+
+
+def test_csl_json() -> None:
+    paper = only(json.dumps([CSL]).encode())
+    assert paper.id == "doi:10.1000/csl"
+    assert (paper.title, paper.abstract, paper.year) == ("Items in style", "We cite.", 2020)
+    assert paper.authors == ("van Author, Ada", "The Team")
+    assert paper.fields == ("style", "Type 2, of two")
+    assert paper.pmid == "80"
+
+
+def test_csl_json_goes_on_after_a_broken_element() -> None:
+    text = (
+        f"[{json.dumps(CSL)},\n"
+        + '{"title": "broken" "type": 1},\n'
+        + f"{json.dumps({**CSL, 'DOI': '10.1000/b'})}]"
+    )
+    first, broken, last = read_bytes(text.encode(), "items.json")
+    assert isinstance(first, Paper)
+    assert isinstance(last, Paper)
+    assert last.doi == "10.1000/b"
+    assert isinstance(broken, Reject)
+    assert (broken.place, broken.reason) == ("record 2", "not valid JSON")
+
+
+def test_beir_keeps_its_ids() -> None:
+    paper = only(
+        lines(
+            {
+                "_id": "MED-1",
+                "title": "Heart",
+                "text": "It beats.",
+                "metadata": {"url": "https://example.org"},
+            }
+        )
+    )
+    assert (paper.id, paper.abstract, paper.url, paper.source) == (
+        "MED-1",
+        "It beats.",
+        "https://example.org",
+        "beir",
+    )
+
+
+def test_csfcube_keeps_its_sentences_and_labels() -> None:
+    paper = only(lines(CSFCUBE))
+    assert (paper.id, paper.year, paper.abstract) == ("15", 2017, "It is hard. We try. It works.")
+    assert [sentence.facet for sentence in paper.sentences] == [Facet.BACKGROUND, Facet.METHOD, Facet.RESULT]
+    for sentence in paper.sentences:
+        assert paper.abstract[sentence.start : sentence.end] == sentence.text
+        assert sentence.hinted
+
+
+def test_labels_that_do_not_fit_the_sentences_are_left_out() -> None:
+    paper = only(lines({**CSFCUBE, "pred_labels": ["method_label"]}))
+    assert [sentence.facet for sentence in paper.sentences] == [None, None, None]
+
+
+def test_plain_records() -> None:
+    record = {
+        "id": "mine-1",
+        "title": "Plain",
+        "abstract": "OBJECTIVE: To see. METHODS: We look.",
+        "year": "2001",
+        "venue": ["acl", "ijcnlp"],
+        "authors": "Author, A.; Author, B.",
+        "doi": "https://doi.org/10.1000/PL(1)AIN",
+        "url": "javascript:alert(1)",
+        "keywords": ["x", {"name": "y"}],
+    }
+    paper = only(lines(record))
+    assert (paper.id, paper.year, paper.venue, paper.doi, paper.url) == (
+        "mine-1",
+        2001,
+        "acl, ijcnlp",
+        "10.1000/pl(1)ain",
+        "",
+    )
+    assert paper.authors == ("Author, A.", "Author, B.")
+    assert paper.fields == ("x", "y")
+    assert [section.facet for section in paper.sections] == [Facet.OBJECTIVE, Facet.METHOD]
+
+
+def test_a_record_without_an_id_gets_a_stable_one() -> None:
+    first, second, third = read_bytes(lines({"title": "A"}, {"title": "A"}, {"title": "B"}), "x")
+    assert isinstance(first, Paper)
+    assert isinstance(third, Paper)
+    assert first == second
+    assert first.id.startswith("jsonl:")
+    assert first.id != third.id
+    assert only(lines({"title": "A", "doi": "10.1000/a"})).id == "doi:10.1000/a"
+
+
+@pytest.mark.parametrize(
+    ("record", "kind"),
+    [
+        (ARXIV, "arxiv"),
+        (S2AG, "s2"),
+        (S2ORC, "s2"),
+        (S2_FULL_TEXT, "s2"),
+        (OPENALEX, "openalex"),
+        (CSL, "csl-json"),
+        (CSFCUBE, "csfcube"),
+        ({"_id": "1", "title": "", "text": "x"}, "beir"),
+        ({"id": "1", "title": "x"}, "jsonl"),
+    ],
+    ids=str,
+)
+def test_format_is_found_by_content(record: dict[str, Any], kind: str) -> None:
+    for head in (lines(record), lines(record, record), json.dumps([record], indent=1).encode()):
+        assert detect(head, "misleading.bib") == kind
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("module", "example"),
+    [
+        (arxiv, ARXIV),
+        (semantic_scholar, S2AG),
+        (semantic_scholar, S2ORC),
+        (semantic_scholar, S2_FULL_TEXT),
+        (openalex, OPENALEX),
+        (csl, CSL),
+        (csfcube, CSFCUBE),
+        (beir, {"_id": "", "title": "", "text": "", "metadata": {}}),
+        (generic, dict.fromkeys(("id", "title", "abstract", "authors", "year", "labels", "sentences"))),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)  # fmt: skip
+@given(data=st.data())
+def test_no_field_of_any_kind_is_a_surprise(
+    module: Any, example: dict[str, Any], data: st.DataObject
+) -> None:
+    changed = data.draw(st.dictionaries(st.sampled_from(sorted(example)), _JSON, min_size=1))
+    try:
+        paper = module.to_paper({**example, **changed})
+    except BadRecord:
+        return
+    assert paper.id
+    assert paper.title or paper.abstract
+    assert all(isinstance(text, str) for text in (*paper.authors, *paper.fields, paper.venue, paper.url))
+
+
+@pytest.mark.data
+def test_the_real_collections_are_read_whole(shared_data: Path) -> None:
+    expected = {"csfcube/abstracts-csfcube-preds.jsonl": 4205, "citations/papers.jsonl.gz": 21675}
+    for name, count in expected.items():
+        papers = list(read(shared_data / name))
+        assert len(papers) == count
+        assert not any(isinstance(paper, Reject) for paper in papers)
+        assert len({paper.id for paper in papers if isinstance(paper, Paper)}) == count
