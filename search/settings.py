@@ -13,7 +13,9 @@ from search.errors import SettingsError
 
 FILE = "triptych.toml"
 PREFIX = "TRIPTYCH_"
-NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE", "TRIPTYCH_FACETS"})
+NOT_SETTINGS = frozenset(
+    {"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE", "TRIPTYCH_FACETS", "TRIPTYCH_JUDGING"}
+)
 """Variables that say where things are found: the settings file, collections, fetched models."""
 
 
