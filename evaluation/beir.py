@@ -68,7 +68,9 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.json, figures)
     if args.save:
         facts = engine.manifest.encoder, data_hash(task.papers.values())
-        save(f"beir-{task.name}-{args.split}", figures | {"queries": len(task.queries)}, *facts)
+        grouped = {name: {"all": found} for name, found in methods.items()}
+        more = {"queries": len(task.queries), "methods": grouped}
+        save(f"beir-{task.name}-{args.split}", figures | more, *facts)
     return 0
 
 

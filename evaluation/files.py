@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from search.errors import InputError
-from search.types import Paper
+from search.types import Facet, Paper, Sentence
 
 ID_KEYS = ("paper_id", "id", "_id", "corpus_id", "sha")
 
@@ -65,3 +65,37 @@ def read_papers(file: Path) -> Iterator[Paper]:
             abstract=record.get("abstract") or "",
             year=int(year) if year else None,
         )
+
+
+def read_abstracts(file: Path) -> Iterator[Paper]:
+    """Papers of an `abstracts-*.jsonl` file: sentences in a list, predicted labels beside them if known."""
+    for record in read_records(file):
+        try:
+            labels = record.get("pred_labels") or [None] * len(record["abstract"])
+            yield to_paper(str(record["paper_id"]), record["title"], record["abstract"], labels, record)
+        except (ValueError, KeyError, TypeError) as error:
+            place = record.get("paper_id", "without id")
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(f"The paper {place} of {file} is not in CSFCube's layout ({reason}).") from None
+
+
+def to_paper(
+    paper_id: str, title: str, texts: Sequence[str], labels: Sequence[str | None], record: Mapping[str, Any]
+) -> Paper:
+    sentences: list[Sentence] = []
+    start = 0
+    for text, label in zip(texts, labels, strict=True):
+        if text := text.strip():
+            facet = Facet(label.removesuffix("_label")) if label else None
+            end = start + len(text)
+            sentences.append(Sentence(text, start, end, facet, hinted=facet is not None))
+            start = end + 1
+    year = str((record.get("metadata") or {}).get("year") or "")
+    return Paper(
+        id=paper_id,
+        title=title or "",
+        abstract=" ".join(sentence.text for sentence in sentences),
+        year=int(year) if year.isdigit() else None,
+        source="csfcube",
+        sentences=tuple(sentences),
+    )

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluation.files import read_json, read_records
+from evaluation.files import read_abstracts, read_json
 from evaluation.metrics import Found, Scores, Values, mean_of_folds, pool_values
-from search.errors import InputError
-from search.types import PANELS, Facet, Paper, Sentence
+from search.types import PANELS, Facet, Paper
 
 OFFICIAL_FOLDS = {"dev": ("fold1_dev",), "test": ("fold1_test", "fold2_test")}
 """As in CSFCube's own evaluation: the second dev fold is the first test fold, so dev takes one."""
@@ -86,40 +85,6 @@ def read_aspire(folder: Path, name: str) -> Collection:
     splits = folder / f"{name}-evaluation_splits.json"
     folds = {split: (tuple(ids),) for split, ids in read_json(splits).items()} if splits.exists() else {}
     return Collection(name, folder, papers, queries, folds, 1 if name == "treccovid" else 2, tuple(missing))
-
-
-def read_abstracts(file: Path) -> Iterator[Paper]:
-    """Papers of an `abstracts-*.jsonl` file: sentences in a list, predicted labels beside them if known."""
-    for record in read_records(file):
-        try:
-            labels = record.get("pred_labels") or [None] * len(record["abstract"])
-            yield to_paper(str(record["paper_id"]), record["title"], record["abstract"], labels, record)
-        except (ValueError, KeyError, TypeError) as error:
-            place = record.get("paper_id", "without id")
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"The paper {place} of {file} is not in CSFCube's layout ({reason}).") from None
-
-
-def to_paper(
-    paper_id: str, title: str, texts: Sequence[str], labels: Sequence[str | None], record: Mapping[str, Any]
-) -> Paper:
-    sentences: list[Sentence] = []
-    start = 0
-    for text, label in zip(texts, labels, strict=True):
-        if text := text.strip():
-            facet = Facet(label.removesuffix("_label")) if label else None
-            end = start + len(text)
-            sentences.append(Sentence(text, start, end, facet, hinted=facet is not None))
-            start = end + 1
-    year = str((record.get("metadata") or {}).get("year") or "")
-    return Paper(
-        id=paper_id,
-        title=title or "",
-        abstract=" ".join(sentence.text for sentence in sentences),
-        year=int(year) if year.isdigit() else None,
-        source="csfcube",
-        sentences=tuple(sentences),
-    )
 
 
 def facet_positions(paper: Paper, facet: Facet | None) -> tuple[int, ...]:

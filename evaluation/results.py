@@ -36,9 +36,11 @@ def save(name: str, figures: Mapping[str, Any], encoder: str, data: str) -> Path
 
 
 def write_json(file: Path, content: Mapping[str, Any]) -> Path:
+    """Write JSON so that a reader sees the old file or the new one, never half of it."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(rounded(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return file
+    part = file.with_name(f".{file.name}.part")
+    part.write_text(json.dumps(rounded(content), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return part.replace(file)
 
 
 def rounded(value: Any) -> Any:
