@@ -17,9 +17,12 @@ Rows = NDArray[np.integer]
 Search = Callable[[Floats, int, Rows | None], tuple[Floats, Rows]]
 """Query vectors [q, d], k, allowed rows (None: all) -> scores [q, k] and rows [q, k], -1 where fewer."""
 
-DEPTH = 1000
-"""About how many papers each kind of evidence brings in."""
-FEWEST_PER_VECTOR = 100
+DEPTH = 400
+"""About how many papers each kind of evidence brings in; a quarter of it still finds what scoring every
+paper would put among the best 20 (`python -m evaluation speed --only search` measures it)."""
+PER_RESULT = 3
+"""Longer lists of results are looked for deeper."""
+FEWEST_PER_VECTOR = 50
 MOST_VECTORS = 32
 """Sentences beyond that are looked up in groups, by the mean of neighbours: a long list stays quick."""
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from search.store.identity import SHORTEST_TITLE, normalise_title
 from search.types import Paper
 
 YEARS_APART = 2
 """How long a preprint may wait for its article."""
+
+
+_plain = lru_cache(maxsize=10_000)(normalise_title)
 
 
 def group(papers: Sequence[Paper], own: Sequence[Paper] = ()) -> list[list[int]]:
@@ -30,7 +34,7 @@ def is_same(one: Paper, other: Paper) -> bool:
     known = ((one.id, other.id), (one.doi, other.doi), (one.arxiv_id, other.arxiv_id), (one.pmid, other.pmid))
     if any(mine and mine == theirs for mine, theirs in known):
         return True
-    title = normalise_title(one.title)
-    if len(title) < SHORTEST_TITLE or title != normalise_title(other.title):
+    title = _plain(one.title)
+    if len(title) < SHORTEST_TITLE or title != _plain(other.title):
         return False
     return one.year is None or other.year is None or abs(one.year - other.year) <= YEARS_APART

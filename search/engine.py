@@ -16,7 +16,7 @@ from search import duplicates, fusion, matching
 from search import manifest as manifests
 from search import query as queries
 from search.asked import Asked, Vectors, ask
-from search.candidates import Candidates, Indices, Probe, find_candidates
+from search.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
 from search.cleaning import clean_text, has_words
 from search.encoding import Document, Encoder, load_encoder
 from search.errors import InputError
@@ -85,7 +85,7 @@ class Engine:
             offsets=self.store.sentence_offsets(),
         )
         rarest = math.log(1 + manifest.papers)
-        self.words = Words(lru_cache(100_000)(tokenize), self.lexical.idf, common=min(1.5, rarest / 2))
+        self.words = Words(tokenize, self.lexical.idf, common=min(1.5, rarest / 2))
         self._encode = lru_cache(maxsize=256)(encoder.encode_one)
 
     @classmethod
@@ -146,7 +146,8 @@ class Engine:
         asked = self._ask(query)
         clock.lap("encode")
         probe = Probe(asked.match, asked.whole, asked.terms)
-        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters))
+        depth = max(DEPTH, PER_RESULT * query.top)
+        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters), depth)
         clock.lap("candidates")
         scores = self._score(asked, found, query.matcher)
         clock.lap("matching")
@@ -211,7 +212,7 @@ class Engine:
         """Every candidate in full: its sentences, the whole of it, its words."""
         lengths = np.diff(self.indices.offsets)[found.rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        vectors = self.sentence_vectors[self.indices.sentences_of(found.rows)].astype(np.float32)
+        vectors = matching.widen(self.sentence_vectors[self.indices.sentences_of(found.rows)])
 
         def match(sentences: Floats, how: Matcher, weights: Floats | None = None) -> Floats:
             return matching.score(how, matching.similarities(sentences, vectors), offsets, weights)

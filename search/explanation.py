@@ -6,8 +6,9 @@ Nothing here is generated: every word of a reason is in both sentences or names 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -35,16 +36,39 @@ _FILLER = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Words:
-    """How texts become comparable words: the lexical index lends its own ways."""
+    """Which words of a text say something, in forms that can be compared. Remembers what it has read."""
 
-    normalise: Callable[[str], list[str]]
-    """A word's index terms; none for function words."""
-    rarity: Callable[[str], float]
-    """The idf of an index term; 0 where unknown."""
-    common: float = 1.5
-    """Words with a smaller idf (in more than about a fifth of the papers) say nothing about a match."""
+    def __init__(
+        self, normalise: Callable[[str], list[str]], rarity: Callable[[str], float], common: float = 1.5
+    ) -> None:
+        """`normalise` gives a word's index terms, none for function words; `rarity` is a term's idf.
+
+        A word that is not rarer than `common` (1.5: in a fifth of the papers) says nothing about a match.
+        """
+        self._normalise, self._common = normalise, common
+        self.rarity = rarity
+        self.term = lru_cache(maxsize=100_000)(self._term)
+        self.phrases = lru_cache(maxsize=5_000)(self._phrases)
+
+    def _term(self, word: str) -> str:
+        """The index term of a telling word, else nothing."""
+        parts = self._normalise(word)
+        term = parts[-1] if parts else ""  # the whole of a joined word comes last
+        if len(term) < 2 or term.isdigit() or term in _FILLER or self.rarity(term) <= self._common:
+            return ""
+        return term
+
+    def _phrases(self, text: str) -> dict[tuple[str, ...], str]:
+        """Telling words, and neighbours that are both telling, each with its spelling in the text."""
+        words = [(self.term(match.group()), *match.span()) for match in _WORD.finditer(text)]
+        found: dict[tuple[str, ...], str] = {
+            (term,): text[start:end] for term, start, end in reversed(words) if term
+        }
+        for (left, start, end), (right, next_start, next_end) in pairwise(words):
+            if left and right and text[end:next_start] == " ":
+                found[left, right] = text[start:next_end]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,43 +120,14 @@ def find_pairs(
 
 def shared_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -> tuple[str, ...]:
     """Words and pairs of neighbouring words that both texts use, the rarest first, as ours spells them."""
-    present = {term for term, _ in _terms(theirs, words)}
-    weights: dict[tuple[str, ...], tuple[float, str]] = {}
-    for term, surface in _terms(ours, words):
-        if term in present and term not in weights:
-            weights[term] = (sum(words.rarity(part) for part in term), surface)
-    ranked = sorted(weights, key=lambda term: -weights[term][0])
+    mine, others = words.phrases(ours), words.phrases(theirs)
+    shared = [phrase for phrase in mine if phrase in others]
+    shared.sort(key=lambda phrase: -sum(map(words.rarity, phrase)))
     chosen: list[tuple[str, ...]] = []
-    for term in ranked:
-        if not any(set(term) & set(other) for other in chosen):
-            chosen.append(term)
-    return tuple(weights[term][1] for term in chosen[:most])
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    term: str
-    start: int
-    end: int
-    telling: bool
-
-
-def _terms(text: str, words: Words) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Telling words, and neighbours that are both telling, each with its spelling in the text."""
-    found = [_read_word(match, words) for match in _WORD.finditer(text)]
-    for left, right in pairwise(found):
-        if left.telling and right.telling and text[left.end : right.start] == " ":
-            yield (left.term, right.term), text[left.start : right.end]
-    for word in found:
-        if word.telling:
-            yield (word.term,), text[word.start : word.end]
-
-
-def _read_word(match: re.Match[str], words: Words) -> _Word:
-    parts = words.normalise(match.group())
-    term = parts[-1] if parts else ""  # the whole of a joined word comes last
-    plain = len(term) < 2 or term.isdigit() or term in _FILLER
-    return _Word(term, *match.span(), telling=not plain and words.rarity(term) > words.common)
+    for phrase in shared:
+        if not any(set(phrase) & set(other) for other in chosen):
+            chosen.append(phrase)
+    return tuple(mine[phrase] for phrase in chosen[:most])
 
 
 def give_reason(query: Query, pairs: Sequence[Pair]) -> str:

@@ -165,6 +165,12 @@ def test_half_precision_vectors_rank_alike(matcher):
     np.testing.assert_allclose(half, full, atol=5e-3)
 
 
+def test_half_precision_is_widened_exactly():
+    every = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    finite = every[np.isfinite(every)]
+    np.testing.assert_array_equal(matching.widen(finite), finite.astype(np.float32))
+
+
 def test_a_candidate_without_sentences_is_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="at least one sentence"):
         matching.score(Matcher.BEST, np.ones((1, 2), dtype=np.float32), np.array([0, 2, 2]))
