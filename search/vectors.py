@@ -17,7 +17,8 @@ from search.errors import CorpusError
 
 FLAT_LIMIT = 200_000
 """Up to here every vector is compared, in half precision; above, lists of near vectors are visited."""
-RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.97
+FEWEST_LISTS = 32
+RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.98
 """Lists are visited until this share of the true neighbours of a sample is found: a margin over .95."""
 TRAINING_PER_LIST = 64
 CHUNK = 65_536
@@ -65,7 +66,7 @@ def _lists_to_visit(index: faiss.IndexIVF, vectors: Floats, random: np.random.Ge
     rows = np.sort(random.choice(len(vectors), min(len(vectors), RECALL_SAMPLE), replace=False))
     queries = _float32(vectors[rows])
     truth = nearest(queries, vectors, RECALL_DEPTH)
-    visited = 8
+    visited = FEWEST_LISTS
     while visited < index.nlist:
         params = faiss.SearchParametersIVF(nprobe=visited)
         _, found = index.search(queries, RECALL_DEPTH, params=params)
@@ -80,7 +81,8 @@ def nearest(queries: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
     heap = faiss.ResultHeap(len(queries), min(k, len(vectors)), keep_max=True)
     start = 0
     for chunk in _chunks(vectors):
-        heap.add_result(*faiss.knn(queries, chunk, heap.k, metric=faiss.METRIC_INNER_PRODUCT), i0=start)
+        scores, rows = faiss.knn(queries, chunk, min(k, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
+        heap.add_result(scores, rows + start)
         start += len(chunk)
     heap.finalize()
     return heap.I
