@@ -188,10 +188,11 @@ def _tidy(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     tidy: list[tuple[int, int]] = []
     for span in spans:
         start, end = _trimmed(text, *span)
+        if start >= end:
+            continue
         if tidy and not _WORD.search(text, start, end):
-            tidy[-1] = (tidy[-1][0], max(end, tidy[-1][1]))
-        elif start < end:
-            tidy.append((start, end))
+            start = tidy.pop()[0]
+        tidy.append((start, end))
     return tidy
 
 
