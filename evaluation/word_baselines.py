@@ -89,7 +89,8 @@ def train_vectors(papers: Sequence[Paper], vocabulary: Sequence[str]) -> Floats:
     # One worker and a fixed seed: the same vectors on every run.
     model = Word2Vec(texts, vector_size=DIMENSION, window=5, min_count=2, sg=0, epochs=15, workers=1, seed=1)
     none = np.zeros(DIMENSION, np.float32)
-    return np.stack([model.wv.get(word, none) for word in vocabulary])
+    trained = dict(zip(model.wv.index_to_key, model.wv.vectors, strict=True))
+    return np.stack([trained.get(word, none) for word in vocabulary])
 
 
 def read_vectors(file: Path, vocabulary: Sequence[str]) -> Floats:
