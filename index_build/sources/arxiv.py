@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 
-from index_build.markup import in_one_line, latex_text
+from index_build.markup import latex_text
 from index_build.sources.arxiv_categories import field_names
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
@@ -65,7 +65,7 @@ def _authors(record: Record) -> tuple[str, ...]:
     if not isinstance(parsed, list):
         return authors_of(latex_text(plain(record.get("authors"))).replace(", ", " and "))
     names = ([plain(part) for part in name[:3]] for name in parsed if isinstance(name, list))
-    return unique(in_one_line(full_name(*name)) for name in names if name)
+    return unique(full_name(*name) for name in names if name)
 
 
 def _year(record: Record) -> int | None:

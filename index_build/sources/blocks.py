@@ -11,6 +11,9 @@ from index_build.sources.records import BadRecord, Reason, Reject, reject
 from index_build.sources.streams import LIMIT, read_lines
 from search.types import Paper
 
+_OVERHEAD = 60
+"""Bytes that a line costs in memory beside its text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -41,10 +44,10 @@ def read_blocks(
         if start.match(text):
             if lines:
                 yield Block(place, tuple(lines))
-            lines, place, size = [text], line.place, len(text)
+            lines, place, size = [text], line.place, 0
         elif lines:
             lines.append(text)
-            size += len(text)
+            size += len(text) + _OVERHEAD
             if end and end.match(text):
                 yield Block(place, tuple(lines))
                 lines = []

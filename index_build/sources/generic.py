@@ -15,6 +15,7 @@ from index_build.sources.records import (
     complete,
     doi_of,
     first_text,
+    id_of,
     name_paper,
     plain,
     pmid_of,
@@ -36,7 +37,7 @@ def to_paper(record: Record) -> Paper:
     get = record.get
     title = to_text(first_text(record, "title", "display_name"))
     abstract, sentences = abstract_of(record)
-    own_id = plain(get("id") or get("paper_id") or get("_id"))
+    own_id = id_of(get("id"), get("paper_id"), get("_id"))
     doi = doi_of(get("doi") or get("DOI") or own_id)
     arxiv_id = arxiv_of(get("arxiv_id") or (own_id if own_id.startswith("arxiv:") else ""))
     pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))

@@ -66,18 +66,16 @@ class _Window:
         self._stream = stream
         self.text = ""
         self.at = 0
-        self.ended = False
 
     def grow(self) -> bool:
         """Reads as much again as there is, so that retrying costs no more than twice; False at the end."""
-        pieces, wanted = [self.text[self.at :]], max(CHUNK, len(self.text) - self.at)
-        while wanted > 0 and not self.ended:
-            chunk = self._stream.read1(wanted)
-            self.ended = not chunk
+        rest = self.text[self.at :]
+        pieces, wanted = [], max(CHUNK, len(rest))
+        while wanted > 0 and (chunk := self._stream.read1(wanted)):
             wanted -= len(chunk)
-            pieces.append(self._decoder.decode(chunk, final=self.ended).replace("\0", ""))
-        self.text, self.at = "".join(pieces), 0
-        return not self.ended
+            pieces.append(self._decoder.decode(chunk).replace("\0", ""))
+        self.text, self.at = "".join([rest, *pieces]), 0
+        return bool(pieces)
 
     def skip(self, pattern: re.Pattern[str]) -> bool:
         """Steps over the pattern if it is next."""
@@ -102,9 +100,8 @@ def _by_value(stream: io.BufferedReader, name: str, to_paper: ToPaper) -> Iterat
     window.skip(_ENTRANCE)
     while True:
         window.skip(_BETWEEN)
-        if window.at == len(window.text) and not window.grow() and not window.text:
-            return
-        window.skip(_BETWEEN)
+        while window.at == len(window.text) and window.grow():
+            window.skip(_BETWEEN)
         if window.text[window.at : window.at + 1] in ("]", "}", ""):
             return
         place, raw = f"record {number}", window.text[window.at : window.at + 500]

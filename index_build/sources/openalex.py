@@ -13,6 +13,7 @@ from index_build.sources.records import (
     complete,
     doi_of,
     first_text,
+    id_of,
     name_paper,
     object_of,
     objects_of,
@@ -39,7 +40,7 @@ def to_paper(record: Record) -> Paper:
     title = to_text(first_text(record, "title", "display_name"))
     abstract = to_text(rebuild(get("abstract_inverted_index")) or plain(get("abstract")))
     ids, place = object_of(get("ids")), object_of(get("primary_location"))
-    work = plain(get("id")).rsplit("/", 1)[-1]
+    work = id_of(get("id")).rsplit("/", 1)[-1]
     doi, landing = doi_of(get("doi") or ids.get("doi")), url_of(place.get("landing_page_url"))
     return complete(
         Paper(

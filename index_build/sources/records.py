@@ -114,7 +114,7 @@ def year_of(value: object) -> int | None:
     return value if _EARLIEST <= value <= _LATEST else None
 
 
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>]+")
+_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>\ud800-\udfff]+")
 
 
 def doi_of(value: object) -> str:
@@ -149,7 +149,8 @@ def pmid_of(value: object) -> str:
 def url_of(value: object) -> str:
     """A web address; anything else, such as a script, is not one to link to."""
     text = value.strip() if isinstance(value, str) else ""
-    return text if text.startswith(("https://", "http://")) and " " not in text else ""
+    usable = text.startswith(("https://", "http://")) and " " not in text and text.isprintable()
+    return text if usable else ""
 
 
 def full_name(family: str, given: str = "", suffix: str = "") -> str:
@@ -158,8 +159,8 @@ def full_name(family: str, given: str = "", suffix: str = "") -> str:
 
 
 def unique(values: Iterable[str]) -> tuple[str, ...]:
-    """The values that are not empty, each once, in their first order."""
-    return tuple(dict.fromkeys(value for value in values if value))
+    """The values that are not empty, tidied, each once, in their first order."""
+    return tuple(dict.fromkeys(filter(None, map(in_one_line, values))))
 
 
 def fingerprint(*parts: str) -> str:
@@ -194,6 +195,11 @@ def objects_of(value: object) -> list[Mapping[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def id_of(*values: object) -> str:
+    """The first of the values that can be an id, as text."""
+    return in_one_line(next(filter(None, map(plain, values)), ""))
+
+
 def texts_of(value: object) -> list[str]:
     """The texts in a list, or in one text with separators, or under "name" in a list of objects."""
     if isinstance(value, str):
@@ -204,7 +210,7 @@ def texts_of(value: object) -> list[str]:
 
 def keywords_of(text: str) -> tuple[str, ...]:
     """Keywords in one text: parted by semicolons if there are any, for a keyword may hold commas."""
-    return unique(part.strip() for part in text.split(";" if ";" in text else ","))
+    return unique(text.split(";" if ";" in text else ","))
 
 
 def first_text(record: Mapping[str, object], *names: str) -> str:
@@ -220,9 +226,9 @@ def first_text(record: Mapping[str, object], *names: str) -> str:
 def authors_of(value: object) -> tuple[str, ...]:
     """Names from a list of texts or objects, or from one text with something between the names."""
     if isinstance(value, str):
-        return unique(map(in_one_line, _part_names(value)))
+        return unique(_part_names(value))
     items = value if isinstance(value, list) else []
-    return unique(in_one_line(_author(item) if isinstance(item, dict) else plain(item)) for item in items)
+    return unique(_author(item) if isinstance(item, dict) else plain(item) for item in items)
 
 
 def _part_names(text: str) -> list[str]:

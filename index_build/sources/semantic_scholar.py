@@ -14,6 +14,7 @@ from index_build.sources.records import (
     authors_of,
     complete,
     doi_of,
+    id_of,
     name_paper,
     object_of,
     objects_of,
@@ -41,7 +42,7 @@ def to_paper(record: Record) -> Paper:
     doi = doi_of(get("doi") or outside.get("doi"))
     arxiv_id = arxiv_of(get("arxiv_id") or outside.get("arxiv"))
     pmid = pmid_of(get("pubmed_id") or get("pmid") or outside.get("pubmed"))
-    own_id = plain(get("corpusid") or get("corpusId") or get("paper_id") or get("paperId"))
+    own_id = id_of(get("corpusid"), get("corpusId"), get("paper_id"), get("paperId"))
     return complete(
         Paper(
             id=f"s2:{own_id}" if own_id else name_paper("s2", title, abstract, doi=doi, arxiv=arxiv_id),

@@ -108,9 +108,10 @@ def _foreign_encoding(head: bytes) -> str:
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
-    if len(head) > 3 and head[1:400:2].count(0) > len(head[1:400:2]) * 0.8:
+    even, odd = head[0:400:2], head[1:400:2]
+    if len(head) > 3 and odd.count(0) > 0.8 * len(odd) and even.count(0) < 0.2 * len(even):
         return "utf-16-le"
-    if len(head) > 3 and head[0:400:2].count(0) > len(head[0:400:2]) * 0.8:
+    if len(head) > 3 and even.count(0) > 0.8 * len(even) and odd.count(0) < 0.2 * len(odd):
         return "utf-16-be"
     if b"\r" in head and b"\n" not in head:
         return "utf-8" if is_utf8(head) else "cp1252"

@@ -87,6 +87,7 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
             row = next(rows, None)
         except csv.Error:
             yield reject(name, place, Reason.TOO_LONG)
+            lines.skip_past_quote()
             rows = _rows(lines, header)
             continue
         yield from lines.take_rejects()
@@ -115,6 +116,11 @@ class _Lines:
                 return line.text
             self._rejects.append(line)
         raise StopIteration
+
+    def skip_past_quote(self) -> None:
+        """After a cell without end: on to the line with the next quote, where it may have ended."""
+        while (line := next(self, None)) is not None and '"' not in line:
+            pass
 
     def take_rejects(self) -> list[Reject]:
         taken, self._rejects = self._rejects, []
