@@ -85,7 +85,7 @@ class Engine:
             offsets=self.store.sentence_offsets(),
         )
         rarest = math.log(1 + manifest.papers)
-        self.words = Words(tokenize, self.lexical.idf, common=min(1.5, rarest / 2))
+        self.words = Words(tokenize, self.lexical.idf, common=min(1.5, rarest / 3))
         self._encode = lru_cache(maxsize=256)(encoder.encode_one)
 
     @classmethod
