@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.lib.format import open_memmap
@@ -20,7 +21,7 @@ from index_build.publish import only_writer, publish, remove_unfinished, served
 from index_build.report import verify
 from search import __version__
 from search import manifest as layout
-from search.encoding import Document, Encoder, load_encoder
+from search.encoding import Document, Encoded, load_encoder
 from search.errors import CorpusError
 from search.lexical import TOKENIZER, LexicalIndex
 from search.manifest import Manifest
@@ -36,11 +37,21 @@ BATCH = 256
 """Documents that reach the cache together: what a killed run loses at most, beside the encoder's own."""
 
 
+class Encodes(Protocol):
+    """What a build asks of an encoder: `search.encoding.Encoder`, or one that needs no model."""
+
+    id: str
+    facets_id: str
+    dimension: int
+
+    def encode(self, documents: Iterable[Document]) -> Iterator[Encoded]: ...
+
+
 def build(
     corpus: Path,
     settings: Settings | None = None,
     progress: Progress | None = None,
-    encoder: Encoder | None = None,
+    encoder: Encodes | None = None,
 ) -> Manifest:
     """Serve what the working store of `corpus` holds now; readers keep their build until they reopen.
 
@@ -72,7 +83,7 @@ def build(
         return publish(corpus, folder, complete, settings.keep_builds)
 
 
-def _plan(store: Store, settings: Settings, encoder: Encoder) -> Manifest:
+def _plan(store: Store, settings: Settings, encoder: Encodes) -> Manifest:
     """The manifest as far as it is known before the work."""
     now = datetime.now(UTC)
     inputs = [layout.SCHEMA, store.fingerprint(), encoder.id, TOKENIZER, settings.bm25_k1, settings.bm25_b]
@@ -96,7 +107,7 @@ def _plan(store: Store, settings: Settings, encoder: Encoder) -> Manifest:
     )
 
 
-def _encode(snapshot: Snapshot, cache: VectorCache, encoder: Encoder, report: Progress) -> Keys:
+def _encode(snapshot: Snapshot, cache: VectorCache, encoder: Encodes, report: Progress) -> Keys:
     """Fill the cache with what it lacks; returns the key of every paper in row order."""
     keys = keys_of(snapshot.documents())
     missing = _take_shipped(keys, cache, encoder.id)

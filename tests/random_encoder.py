@@ -45,4 +45,4 @@ class RandomEncoder:
 def build_slowly(corpus: Path, started: Any) -> None:
     """A build to be killed: lets its parent know once it begins."""
     started.set()
-    build(corpus, encoder=RandomEncoder(seconds=0.001))  # type: ignore[arg-type]
+    build(corpus, encoder=RandomEncoder(seconds=0.001))

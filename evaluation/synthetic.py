@@ -1,0 +1,97 @@
+"""Corpora of any size for measuring speed and memory: a real one, again and again, its vectors jittered."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from math import floor
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from index_build.publish import served
+from index_build.steps import Progress, build
+from search import manifest as layout
+from search.encoding import Document, Encoded, unit
+from search.manifest import Manifest
+from search.settings import Settings
+from search.store import Snapshot, Store
+from search.types import Paper, Sentence
+
+SENTENCES_PER_PAPER = 450 / 65
+JITTER = 0.25
+"""Length of the noise added to a unit vector: a copy has a cosine of about .97 to its original."""
+BATCH = 2000
+
+
+def make_corpus(base: Path, out: Path, papers: int, progress: Progress | None = None) -> Manifest:
+    """A corpus of so many papers in `out`, out of the built corpus `base`; kept if it is there already."""
+    pattern = Pattern(base)
+    current = served(out)
+    if current and (current.papers, current.encoder) == (papers, pattern.id):
+        return current
+    shutil.rmtree(out, ignore_errors=True)
+    with Store.create(out / layout.STORE) as store:
+        for start in range(0, papers, BATCH):
+            store.add([pattern.paper(number) for number in range(start, min(start + BATCH, papers))])
+    return build(out, Settings(encoder=pattern.encoder_name), progress, pattern)
+
+
+class Pattern:
+    """The papers of an endless corpus by their number, and the encoder that knows their vectors.
+
+    Each is a paper of the base followed by sentences of another, as many as it takes for papers to have
+    SENTENCES_PER_PAPER on average.
+    """
+
+    def __init__(self, base: Path) -> None:
+        folder = layout.current_build(base)
+        manifest = layout.check(folder)
+        self.id, self.facets_id, self.dimension = manifest.encoder, manifest.facets, manifest.dimension
+        self.encoder_name = manifest.encoder_name
+        with Snapshot.open(folder / layout.STORE) as snapshot:
+            self._papers = snapshot.papers_by_row(range(manifest.papers))
+            self._offsets = snapshot.sentence_offsets()
+            self._facets = snapshot.probabilities()
+        self._texts = [sentence.text for paper in self._papers for sentence in paper.sentences]
+        self._sentences = np.load(folder / layout.SENTENCE_VECTORS).astype(np.float32)
+        self._whole = np.load(folder / layout.PAPER_VECTORS).astype(np.float32)
+        self._more = max(0.0, SENTENCES_PER_PAPER - len(self._texts) / len(self._papers))
+
+    def _rows(self, number: int) -> list[int]:
+        """The rows of the base that paper `number` is made of."""
+        turn, own = divmod(number, len(self._papers))
+        other = (own + turn + 1) % len(self._papers)
+        more = floor((number + 1) * self._more) - floor(number * self._more)
+        rows = [range(self._offsets[paper], self._offsets[paper + 1]) for paper in (own, other)]
+        return [*rows[0], *rows[1][:more]]
+
+    def paper(self, number: int) -> Paper:
+        base = self._papers[number % len(self._papers)]
+        sentences: list[Sentence] = []
+        for row in self._rows(number):
+            start = sentences[-1].end + 1 if sentences else 0
+            sentences.append(Sentence(self._texts[row], start, start + len(self._texts[row])))
+        abstract = " ".join(sentence.text for sentence in sentences)
+        own = {"id": str(number), "title": f"{base.title} [{number}]", "doi": "", "arxiv_id": "", "pmid": ""}
+        return replace(base, abstract=abstract, sentences=tuple(sentences), **own)
+
+    def encode(
+        self, documents: Iterable[Document], progress: Callable[[int], None] | None = None
+    ) -> Iterator[Encoded]:
+        for document in documents:
+            number = int(document.title.rsplit("[", 1)[1].rstrip("]"))
+            rows = self._rows(number)
+            vectors = np.vstack([self._whole[number % len(self._papers)], self._sentences[rows]])
+            vectors = jitter(vectors, np.random.default_rng(number))
+            yield Encoded(vectors[1:], vectors[0], self._facets[rows])
+            if progress:
+                progress(1)
+
+
+def jitter(vectors: NDArray[np.float32], random: np.random.Generator) -> NDArray[np.float32]:
+    """Unit vectors [n, d] moved a little, each in a direction of its own."""
+    noise = random.standard_normal(vectors.shape, np.float32) * JITTER / np.sqrt(vectors.shape[1])
+    return unit(vectors + noise)
