@@ -119,11 +119,11 @@ class FacetLabeller(nn.Module):
         """Scores [b, n, 5] before the softmax."""
         assignment = assignment.to(hidden.dtype)
         place = self._place(assignment)
-        mine = assignment.sum(1)  # [b, t]: 1 for a sentence's token; the title is not looked at
+        mine = assignment.sum(1)  # [b, t]: 1 for a sentence's token
         earlier = nn.functional.pad(assignment, (1, 0))[..., :-1]
         opens = mine - (assignment * earlier).sum(1)
         x = hidden + assignment.transpose(1, 2) @ place + opens.unsqueeze(-1) * self.first
-        bias = _bias(mine * attention_mask.to(hidden.dtype))
+        bias = _bias(_visible(mine, attention_mask.to(hidden.dtype)))
         for layer in self.words:
             x = layer(x, bias)
         lengths = assignment.sum(-1, keepdim=True)
@@ -145,6 +145,17 @@ class FacetLabeller(nn.Module):
             + self.ends((total - 1 - number).clamp(0, most))
             + self.depth(depth.to(assignment.dtype))
         )
+
+
+def _visible(mine: Tensor, mask: Tensor) -> Tensor:
+    """Tokens that are looked at, [b, t]: the sentences' own and the opening and closing special tokens.
+
+    The title is not, so that labels hardly change with it; the special tokens are, because the copied
+    attention heads rest on them when they have nothing to look for.
+    """
+    opening = mask - nn.functional.pad(mask, (1, 0))[:, :-1]
+    closing = mask - nn.functional.pad(mask, (0, 1))[:, 1:]
+    return torch.clamp(mine * mask + opening + closing, 0, 1)
 
 
 def _bias(seen: Tensor) -> Tensor:

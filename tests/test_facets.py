@@ -66,8 +66,17 @@ def test_labels_do_not_depend_on_the_batch(labeller: FacetLabeller) -> None:
 def test_the_title_is_not_looked_at(labeller: FacetLabeller) -> None:
     hidden, mask, owners = batch((3, 2, 4))
     changed = hidden.clone()
-    changed[:, :3] += 10
+    changed[:, 1:3] += 10
     torch.testing.assert_close(labeller(changed, mask, owners), labeller(hidden, mask, owners))
+
+
+def test_special_tokens_are_looked_at(labeller: FacetLabeller) -> None:
+    hidden, mask, owners = batch((3, 2, 4), (1, 1))
+    before = labeller(hidden, mask, owners)
+    for row, place in ((0, 0), (0, 12), (1, 0), (1, 5)):
+        changed = hidden.clone()
+        changed[row, place] += 10
+        assert not torch.allclose(labeller(changed, mask, owners)[row], before[row], atol=1e-4)
 
 
 def test_sentences_see_one_another_and_their_place(labeller: FacetLabeller) -> None:
