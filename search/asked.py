@@ -12,7 +12,7 @@ from search.types import Choice, Query, QueryPaper
 
 Floats = NDArray[np.float32]
 
-CONTEXT = 0.3
+CONTEXT = 0.5
 """What the words of the title and of ignored sentences count beside those of ticked ones."""
 
 

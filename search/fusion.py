@@ -1,9 +1,10 @@
 """One score from three kinds of evidence, and what the score means in words.
 
-    total = match + WHOLE · whole + WORDS · words - AVOID · avoided
+    total = match + WHOLE · whole + WORDS · words - AVOID · max(avoided - CHANCE, 0)
 
 Match, whole and avoided are cosines, words is BM25 over the most the query could reach. No part depends on
-the other candidates, so a paper has the same score in a pool of ten as in a search of a million.
+the other candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and
+levels were chosen on the development queries of CSFCube, searched by facet, with the default encoder.
 """
 
 from __future__ import annotations
@@ -19,14 +20,24 @@ Floats = NDArray[np.float32]
 
 MATCHER = Matcher.BEST
 WHOLE, WORDS, AVOID = 0.25, 0.5, 1.0
+CHANCE = 0.25
+"""How near the best sentences of two unrelated papers come: nearness up to here is not held against one."""
 NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
-CAVEAT = (
-    "Scores are calibrated on judged queries of computer science: in another field, or with another encoder, "
-    "trust the order more than the words."
+LEVELS = (
+    (0.75, 1.20, Likeness.NEAR_IDENTICAL),
+    (0.50, 0.96, Likeness.SIMILAR),
+    (0.25, 0.79, Likeness.RELATED),
 )
-LEVELS = ((0.75, Likeness.NEAR_IDENTICAL), (0.5, Likeness.SIMILAR), (0.25, Likeness.RELATED))
+"""Where a word begins: the score shown, the total behind it. Of the judged papers with a total of 0.79 half
+were found related or better, of those with 0.96 half were similar or better; all above 1.2 near identical."""
+MOST = 1.5
+"""The total of a paper with itself."""
+CAVEAT = (
+    "Scores are calibrated on judged abstracts of computer science: in another field, or with another "
+    "encoder, trust the order more than the words."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +62,16 @@ def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats) -> Sc
     order = np.argsort(-(sentences + WHOLE * whole), axis=0)[:NEAREST]
     sentences = np.take_along_axis(sentences, order, axis=0).mean(axis=0)
     whole = np.take_along_axis(whole, order, axis=0).mean(axis=0)
-    total = sentences + WHOLE * whole + WORDS * words - AVOID * avoided
+    total = sentences + WHOLE * whole + WORDS * words - AVOID * np.maximum(avoided - CHANCE, 0)
     return Scores(sentences, whole, words, avoided, order[0], total)
 
 
 def readable(total: float) -> float:
-    """The score from 0 to 1 that is shown."""
-    return float(np.clip(total / (1 + WHOLE + WORDS), 0, 1))
+    """The score from 0 to 1 that is shown: straight lines between the levels, so the order stays."""
+    shown, totals, _ = zip(*reversed(LEVELS), strict=True)
+    return float(np.interp(total, (0, *totals, MOST), (0, *shown, 1)))
 
 
 def in_words(score: float) -> Likeness:
     """What a readable score means."""
-    return next((word for least, word in LEVELS if score >= least), Likeness.UNRELATED)
+    return next((word for least, _, word in LEVELS if score >= least), Likeness.UNRELATED)

@@ -255,7 +255,6 @@ def test_words_questions_and_markup_are_answered(engine, text, first):
         "Пробки в больших городах.",
         "x",
         "42",
-        "a " * 20_000,
         "Traffic jams. " * 3500,
         "\u202eesrever",
         "- ; drop table papers; --",

@@ -1,0 +1,66 @@
+"""The sum of the evidence and the words for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from search import fusion
+from search.types import Likeness
+
+
+def row(*values: float) -> np.ndarray:
+    return np.array(values, dtype=np.float32)
+
+
+def test_the_total_is_the_documented_sum():
+    scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.45))
+    assert scores.total[0] == pytest.approx(0.6 + 0.25 * 0.4 + 0.5 * 0.2 - 1.0 * (0.45 - 0.25))
+    evidence = scores.evidence(0)
+    assert (evidence.sentences, evidence.whole_paper) == (pytest.approx(0.6), pytest.approx(0.4))
+    assert (evidence.words, evidence.avoided) == (pytest.approx(0.2), pytest.approx(0.45))
+
+
+def test_nearness_by_chance_is_not_held_against_a_paper():
+    scores = fusion.fuse(row(0.5, 0.5)[None], row(0, 0)[None], row(0, 0), row(0.1, 0.25))
+    assert scores.total.tolist() == [0.5, 0.5]
+
+
+def test_several_query_papers_count_by_the_nearest_few():
+    sentences = np.array([[0.9, 0.5], [0.8, 0.5], [0.7, 0.5], [0.0, 0.5]], dtype=np.float32)
+    scores = fusion.fuse(sentences, np.zeros_like(sentences), row(0, 0), row(0, 0))
+    assert scores.sentences.tolist() == pytest.approx([0.8, 0.5])
+    assert scores.nearest[0] == 0
+
+
+def test_a_candidate_scores_the_same_in_any_company():
+    rng = np.random.default_rng(0)
+    sentences, whole = rng.random((5, 40), np.float32), rng.random((5, 40), np.float32)
+    words, avoided = rng.random(40, np.float32), rng.random(40, np.float32)
+    together = fusion.fuse(sentences, whole, words, avoided).total
+    few = [3, 17, 39]
+    assert fusion.fuse(sentences[:, few], whole[:, few], words[few], avoided[few]).total == pytest.approx(
+        together[few]
+    )
+
+
+def test_readable_scores_keep_the_order_and_stay_within_bounds():
+    totals = np.linspace(-1, 3, 200)
+    shown = [fusion.readable(total) for total in totals]
+    assert shown == sorted(shown)
+    assert (shown[0], shown[-1]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("total", "word"),
+    [
+        (0.5, Likeness.UNRELATED),
+        (0.79, Likeness.RELATED),
+        (0.95, Likeness.RELATED),
+        (0.96, Likeness.SIMILAR),
+        (1.2, Likeness.NEAR_IDENTICAL),
+        (1.6, Likeness.NEAR_IDENTICAL),
+    ],
+)
+def test_words_begin_where_the_levels_say(total, word):
+    assert fusion.in_words(fusion.readable(total)) is word
