@@ -75,5 +75,5 @@ def test_values_that_make_no_sense_are_refused_in_words(tmp_path, line, word):
 
 
 def test_missing_file_is_named(tmp_path):
-    with pytest.raises(SettingsError, match="nowhere.toml"):
+    with pytest.raises(SettingsError, match=r"nowhere\.toml"):
         load_settings(tmp_path / "nowhere.toml", {})

@@ -218,7 +218,9 @@ class Snapshot:
 
     def find(self, text: str, limit: int = 20) -> list[Paper]:
         """Papers by a part of the title (its words in any order), DOI, arXiv id or id; closest first."""
-        words = normalise_title(text).split() or ["\0"]
+        words = normalise_title(text).split()
+        if not words:
+            return []
         identifier = text.strip().lower().removeprefix("https://doi.org/").removeprefix("arxiv:")
         title = "strip_accents(lower(title))"
         holds_words = " AND ".join([f"contains({title}, ?)"] * len(words))

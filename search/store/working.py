@@ -115,7 +115,9 @@ class Store:
             _insert(cursor, records, hashes, homes)
         new = [paper.id for paper in fresh if paper.id not in known]
         added = sum(homes[id] == id for id in new)
-        return AddReport(added, len(papers) - len(fresh), len(fresh) - len(new), len(new) - added)
+        outdated = sum(batch[paper.id] is not paper and _hash(paper) != hashes[paper.id] for paper in papers)
+        replaced = len(fresh) - len(new) + outdated
+        return AddReport(added, len(papers) - len(new) - replaced, replaced, len(new) - added)
 
     def paper(self, id: str) -> Paper | None:
         """The paper that has a record of this id, all its records merged."""

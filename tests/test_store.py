@@ -1,0 +1,388 @@
+"""The working store and its snapshots: each record once, rows dense, readers side by side."""
+
+import threading
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from search.errors import CorpusError
+from search.sentences import split_paper
+from search.store import AddReport, Snapshot, Store
+from search.types import FACETS, Facet, Filters, Paper, Section, Sentence
+
+SAW = split_paper(
+    Paper(
+        id="acl:1",
+        title="A new saw for an old problem",
+        abstract="Wood is hard to cut by hand. We build a saw. It cuts twice as fast.",
+        authors=("Noether, Emmy", "Gauss, Carl"),
+        year=2019,
+        venue="Journal of Saws",
+        fields=("Engineering", "Tools"),
+        doi="10.1000/saw",
+        url="https://example.org/saw",
+        source="acl",
+        sections=(Section(0, 28, Facet.BACKGROUND),),
+    )
+)
+NAIL = split_paper(
+    Paper(
+        "arxiv:2101.00001",
+        "On nails",
+        "Nails hold. We count them.",
+        year=2021,
+        fields=("Tools",),
+        source="arxiv",
+    )
+)
+TITLE_ONLY = split_paper(
+    Paper("bibtex:x-1", "The hammer reconsidered, with applications", year=2020, source="bibtex")
+)
+PAPERS = [SAW, NAIL, TITLE_ONLY]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.create(tmp_path / "store.duckdb") as made:
+        yield made
+
+
+@pytest.fixture
+def snapshot(tmp_path, store):
+    store.add(PAPERS)
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb", read_only=False) as made:
+        yield made
+
+
+def test_a_paper_comes_back_as_it_went_in(store):
+    store.add(PAPERS)
+    assert store.paper("acl:1") == replace(SAW, sections=())
+    assert [store.paper(paper.id) for paper in PAPERS[1:]] == PAPERS[1:]
+    assert store.paper("nowhere") is None
+
+
+def test_the_same_again_changes_nothing(store):
+    assert store.add(PAPERS) == AddReport(added=3)
+    before = store.fingerprint(), store.counts()
+    assert store.add(PAPERS) == AddReport(unchanged=3)
+    assert (store.fingerprint(), store.counts()) == before
+
+
+def test_a_changed_record_replaces_the_old(store):
+    store.add(PAPERS)
+    changed = split_paper(replace(SAW, abstract="Wood is soft. We were wrong.", sections=(), sentences=()))
+    before = store.fingerprint()
+    assert store.add([changed, NAIL]) == AddReport(replaced=1, unchanged=1)
+    assert store.paper("acl:1") == changed
+    assert store.counts().papers == 3
+    assert store.fingerprint() != before
+
+
+def test_the_last_of_two_in_one_batch_counts(store):
+    later = replace(NAIL, venue="Nails Today")
+    assert store.add([NAIL, NAIL, later]) == AddReport(added=1, replaced=2)
+    assert store.add([later, later]) == AddReport(unchanged=2)
+    assert store.paper(NAIL.id) == later
+
+
+@pytest.mark.parametrize("key", ["doi", "arxiv_id", "pmid"])
+@pytest.mark.parametrize("batches", [1, 2])
+def test_records_with_one_identifier_merge_and_keep_the_richer_fields(store, key, batches):
+    value = {"doi": "10.1000/saw", "arxiv_id": "2001.00001", "pmid": "77"}[key]
+    thin = Paper(
+        "a", "A new saw for an old problem", authors=("Noether, Emmy",), fields=("Wood",), source="ris"
+    )
+    thin = split_paper(replace(thin, **{key: value}, venue="JoS"))
+    rich = replace(SAW, doi="", **{key: value}) if key != "doi" else SAW
+    if batches == 1:
+        assert store.add([thin, rich]) == AddReport(added=1, merged=1)
+    else:
+        assert store.add([thin]) + store.add([rich]) == AddReport(added=1, merged=1)
+    merged = store.paper("a")
+    assert merged == store.paper("acl:1")
+    assert (merged.id, merged.venue, merged.source) == ("a", "JoS", "ris")
+    assert (merged.abstract, merged.authors, merged.year) == (SAW.abstract, SAW.authors, 2019)
+    assert merged.fields == ("Wood", "Engineering", "Tools")
+    assert merged.sentences == SAW.sentences
+    assert store.add([thin, rich]) == AddReport(unchanged=2)
+    assert store.add([rich]) == store.add([thin]) == AddReport(unchanged=1)
+
+
+def test_title_and_year_merge_where_no_identifier_speaks_against_it(store):
+    twin = split_paper(replace(SAW, id="s2:9", doi="", title="A NEW SAW – for an old problem!", sentences=()))
+    other = replace(SAW, id="s2:10", doi="10.1000/other")
+    assert store.add([SAW]) == AddReport(added=1)
+    assert store.add([twin]) == AddReport(merged=1)
+    assert store.add([other]) == AddReport(added=1)
+
+
+def test_a_record_that_links_two_papers_makes_them_one(store):
+    one = split_paper(Paper("one", "Sharp saws cut wood in no time", doi="10.1/a", source="ris"))
+    two = split_paper(Paper("two", "Sharp saws cut wood fast", arxiv_id="2001.00001", source="arxiv"))
+    both = split_paper(Paper("both", "Sharp saws cut wood", doi="10.1/a", arxiv_id="2001.00001", source="s2"))
+    assert store.add([one, two]) == AddReport(added=2)
+    assert store.add([both]) == AddReport(merged=1)
+    assert store.counts().papers == 1
+    assert store.paper("two").id == "one"
+    apart = replace(both, arxiv_id="", title="Sharp saws cut wood")
+    assert store.add([apart]) == AddReport(replaced=1)
+    assert store.counts().papers == 2
+
+
+def test_a_batch_that_fails_leaves_nothing_behind(store):
+    store.add([NAIL])
+    broken = replace(SAW, year="not a year")
+    with pytest.raises(Exception, match="year"):
+        store.add([TITLE_ONLY, broken])
+    assert store.counts().papers == 1
+    assert store.add([TITLE_ONLY]) == AddReport(added=1)
+
+
+RECORDS = st.lists(
+    st.builds(
+        Paper,
+        id=st.sampled_from("abcdef"),
+        title=st.sampled_from(
+            ["Sharp saws cut wood well", "Sharp saws cut wood", "Nails hold the wood together"]
+        ),
+        abstract=st.sampled_from(["", "We cut. It works."]),
+        year=st.sampled_from([None, 2020]),
+        doi=st.sampled_from(["", "10.1/a", "10.1/b"]),
+        arxiv_id=st.sampled_from(["", "2001.00001"]),
+    ).map(split_paper),
+    max_size=8,
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(RECORDS)
+def test_any_records_twice_change_nothing(tmp_path_factory, records):
+    records = list({record.id: record for record in records}.values())
+    with Store.create(tmp_path_factory.mktemp("any") / "store.duckdb") as store:
+        for record in records:
+            store.add([record])
+        before = store.fingerprint()
+        assert store.add(records) == AddReport(unchanged=len(records))
+        for record in records:
+            assert store.add([record]) == AddReport(unchanged=1)
+            assert store.paper(record.id) is not None
+        assert store.fingerprint() == before
+        assert store.counts().papers == len({store.paper(record.id).id for record in records})
+
+
+def test_rows_are_dense_and_in_order(snapshot):
+    documents = list(snapshot.documents())
+    offsets = snapshot.sentence_offsets()
+    assert [document.paper_row for document in documents] == [0, 1, 2]
+    assert offsets.tolist() == np.cumsum([0] + [len(document.sentences) for document in documents]).tolist()
+    assert snapshot.rows_of([paper.id for paper in PAPERS] + ["nowhere"]).tolist() == [0, 1, 2, -1]
+    for paper, document in zip(snapshot.papers_by_row([0, 1, 2]), documents, strict=True):
+        assert tuple(sentence.text for sentence in paper.sentences) == document.sentences
+    rows = snapshot._rows("SELECT sentence_row, paper_row, position FROM sentences ORDER BY rowid")
+    assert [row["sentence_row"] for row in rows] == list(range(offsets[-1]))
+    for paper in range(3):
+        mine = [row for row in rows if row["paper_row"] == paper]
+        assert [row["sentence_row"] for row in mine] == list(range(offsets[paper], offsets[paper + 1]))
+        assert [row["position"] for row in mine] == list(range(len(mine)))
+
+
+def test_papers_come_in_the_order_asked(snapshot):
+    assert [paper.id for paper in snapshot.papers_by_row([2, 0])] == [TITLE_ONLY.id, SAW.id]
+    assert [paper.id for paper in snapshot.papers([NAIL.id, "nowhere", SAW.id])] == [NAIL.id, SAW.id]
+    assert snapshot.paper("nowhere") is None
+    assert snapshot.papers_by_row([]) == []
+
+
+def test_document_of_a_paper_without_abstract_is_its_title(snapshot):
+    document = list(snapshot.documents())[2]
+    assert (document.title, document.sentences) == ("", (TITLE_ONLY.title,))
+
+
+def test_equal_texts_have_equal_hashes_and_others_do_not(tmp_path, store):
+    store.add([SAW, replace(SAW, id="x", doi="10.1/x", venue="other"), replace(NAIL, id="y")])
+    store.add([replace(SAW, id="z", doi="10.1/z", title="Another title of the same text")])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        hashes = [document.text_hash for document in snapshot.documents()]
+    assert hashes[0] == hashes[1]
+    assert len(set(hashes)) == 3
+
+
+def test_facets_are_set_in_bulk_and_hints_win(snapshot):
+    count = snapshot.counts().sentences
+    given = np.full((count, len(FACETS)), 0.1, dtype=np.float32)
+    given[:, FACETS.index(Facet.RESULT)] = 0.6
+    snapshot.set_facets(given)
+    paper = snapshot.paper(SAW.id)
+    assert [sentence.facet for sentence in paper.sentences] == [Facet.BACKGROUND, Facet.RESULT, Facet.RESULT]
+    assert paper.sentences[0].probabilities == (1.0, 0.0, 0.0, 0.0, 0.0)
+    assert paper.sentences[1].probabilities == pytest.approx((0.1, 0.1, 0.1, 0.6, 0.1))
+    assert snapshot.probabilities().shape == (count, len(FACETS))
+    assert snapshot.probabilities()[1] == pytest.approx(given[1])
+    assert snapshot.facet_shares()[Facet.BACKGROUND] == pytest.approx(1 / count)
+    with pytest.raises(CorpusError, match="do not fit"):
+        snapshot.set_facets(given[1:])
+
+
+def test_sentences_can_be_read_with_sql(snapshot, tmp_path):
+    rows = snapshot._rows("SELECT text, facet FROM sentence_texts ORDER BY sentence_row")
+    assert [row["text"] for row in rows] == [
+        sentence.text for paper in PAPERS for sentence in paper.sentences
+    ]
+    assert rows[0]["facet"] == "background"
+
+
+@pytest.mark.parametrize(
+    ("filters", "rows"),
+    [
+        (Filters(), None),
+        (Filters(year_from=2020), [1, 2]),
+        (Filters(year_to=2019), [0]),
+        (Filters(year_from=2020, year_to=2020), [2]),
+        (Filters(venues=("Journal of Saws", "None such")), [0]),
+        (Filters(fields=("Tools",)), [0, 1]),
+        (Filters(fields=("Engineering", "Nothing")), [0]),
+        (Filters(sources=("arxiv", "bibtex")), [1, 2]),
+        (Filters(has_doi=True), [0]),
+        (Filters(ids=(TITLE_ONLY.id, "nowhere")), [2]),
+        (Filters(ids=()), []),
+        (Filters(year_from=2020, fields=("Tools",)), [1]),
+        (Filters(year_from=2030), []),
+    ],
+)
+def test_filters(snapshot, filters, rows):
+    found = snapshot.paper_rows(filters)
+    assert found is None if rows is None else found.tolist() == rows
+    assert found is None or found.dtype == np.int32
+
+
+def test_counts_for_charts_follow_the_filters(snapshot):
+    assert snapshot.year_counts() == {2019: 1, 2020: 1, 2021: 1}
+    assert snapshot.year_counts(Filters(fields=("Tools",))) == {2019: 1, 2021: 1}
+    assert snapshot.venue_counts() == {"Journal of Saws": 1}
+    assert snapshot.field_counts() == {"Tools": 2, "Engineering": 1}
+    assert snapshot.field_counts(limit=1) == {"Tools": 2}
+    assert snapshot.source_counts() == {"acl": 1, "arxiv": 1, "bibtex": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("saw problem", [SAW.id]),
+        ("ON NAILS", [NAIL.id]),
+        ("https://doi.org/10.1000/SAW", [SAW.id]),
+        ("arxiv:2101.00001", [NAIL.id]),
+        (TITLE_ONLY.id, [TITLE_ONLY.id]),
+        ("on", [NAIL.id, TITLE_ONLY.id]),
+        ("the", [TITLE_ONLY.id]),
+        ("100%' OR 1=1 --", []),
+        ("", []),
+        ("!?", []),
+    ],
+)
+def test_find(store, tmp_path, text, ids):
+    store.add([SAW, replace(NAIL, arxiv_id="2101.00001"), TITLE_ONLY])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        assert [paper.id for paper in snapshot.find(text)] == ids
+
+
+def test_merged_papers_are_found_by_every_id(tmp_path, store):
+    store.add([SAW, split_paper(Paper("s2:9", SAW.title, doi=SAW.doi, source="s2"))])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        assert snapshot.rows_of(["s2:9", "acl:1"]).tolist() == [0, 0]
+        assert snapshot.paper_rows(Filters(ids=("s2:9",))).tolist() == [0]
+        assert snapshot.counts().papers == 1
+
+
+def test_same_title_and_year_share_a_key(tmp_path, store):
+    store.add([SAW, replace(SAW, id="b", doi="10.1000/b"), NAIL])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        keys = snapshot.title_keys()
+    assert keys[0] == keys[1] != 0
+    assert keys[2] == 0
+
+
+def test_unicode_spans_survive(tmp_path, store):
+    text = "Cafe\u0301 𝒳 is nai\u0308ve. 👩‍🔬 works. 本文提出。"
+    paper = split_paper(Paper("u", "T", text))
+    store.add([paper])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        assert snapshot.paper("u") == paper
+        rows = snapshot._rows("SELECT text FROM sentence_texts ORDER BY sentence_row")
+        assert [row["text"] for row in rows] == [sentence.text for sentence in paper.sentences]
+
+
+def test_many_threads_read_at_once(tmp_path, store):
+    papers = [
+        replace(NAIL, id=f"p{n}", title=f"Nail number {n} of the series", year=1900 + n) for n in range(64)
+    ]
+    store.add(papers)
+    store.snapshot(tmp_path / "build.duckdb")
+    wrong = []
+
+    def read(snapshot, thread):
+        for n in range(thread, 64, 8):
+            if (
+                snapshot.paper(f"p{n}").year != 1900 + n
+                or snapshot.paper_rows(Filters(year_to=1900 + n)).size != n + 1
+            ):
+                wrong.append(n)
+
+    with (
+        Snapshot.open(tmp_path / "build.duckdb") as snapshot,
+        Snapshot.open(tmp_path / "build.duckdb") as second,
+    ):
+        threads = [threading.Thread(target=read, args=((snapshot, second)[t % 2], t)) for t in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_a_snapshot_does_not_change_with_its_store(tmp_path, store):
+    store.add([SAW])
+    store.snapshot(tmp_path / "build.duckdb")
+    with Snapshot.open(tmp_path / "build.duckdb") as snapshot:
+        store.add([NAIL])
+        assert snapshot.counts().papers == 1
+    assert store.counts().papers == 2
+
+
+def test_another_layout_is_refused_in_words(tmp_path):
+    Store.create(tmp_path / "store.duckdb").close()
+    with duckdb.connect(str(tmp_path / "store.duckdb")) as connection:
+        connection.execute("UPDATE about SET layout = 99")
+    with pytest.raises(CorpusError, match="layout 99 and this version of Triptych reads layout 1: build"):
+        Store.open(tmp_path / "store.duckdb")
+
+
+def test_a_wrong_file_is_refused_in_words(tmp_path):
+    with pytest.raises(CorpusError, match="There is no corpus"):
+        Store.open(tmp_path / "missing.duckdb")
+    Store.create(tmp_path / "store.duckdb").close()
+    with pytest.raises(CorpusError, match="not a Triptych snapshot"):
+        Snapshot.open(tmp_path / "store.duckdb")
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        connection.execute("CREATE TABLE things (a INTEGER)")
+    with pytest.raises(CorpusError, match="not a Triptych store"):
+        Store.open(tmp_path / "other.duckdb")
+    (tmp_path / "text.duckdb").write_text("not a database" * 1000)
+    with pytest.raises(CorpusError, match=r"text\.duckdb"):
+        Store.open(tmp_path / "text.duckdb")
+
+
+def test_given_sentences_keep_their_labels(store):
+    labelled = (Sentence("We cut.", 0, 7, Facet.METHOD, hinted=True), Sentence("It works.", 8, 17))
+    paper = Paper("c", "T", "We cut. It works.", sentences=labelled, source="csfcube")
+    store.add([paper])
+    assert store.paper("c") == paper
