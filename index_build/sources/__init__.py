@@ -27,6 +27,7 @@ FORMATS = {
     "jsonl": "generic",
     "nbib": "nbib",
     "openalex": "openalex",
+    "pdf": "pdf",
     "pubmed": "pubmed",
     "ris": "ris",
     "s2": "semantic_scholar",
