@@ -14,6 +14,7 @@ from search import printing
 from search import query as queries
 from search.errors import InputError, TriptychError
 from search.exports import FORMATS, export
+from search.manifest import current_build
 from search.settings import load_settings
 from search.types import PANELS, Facet, Filters, Matcher, Query, QueryPaper
 
@@ -101,11 +102,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     text = "" if args.id else _read(args.query)
-    # Imported late: --help and a missing file need no model.
+    settings = load_settings()
+    corpus = args.corpus or settings.corpus
+    current_build(corpus)
+    # Imported once it is known to be needed: the model's libraries take seconds.
     from search.engine import Engine
 
-    settings = load_settings()
-    engine = Engine.open(args.corpus or settings.corpus, settings)
+    engine = Engine.open(corpus, settings)
     width = shutil.get_terminal_size((100, 24)).columns
     query = _make_query(args, engine, text)
     if args.list_sentences:
