@@ -8,7 +8,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-PARTS = {"import": "speed_import", "encode": "speed_encode", "search": "speed_search"}
+PARTS = {
+    "import": "speed_import",
+    "encode": "speed_encode",
+    "search": "speed_search",
+    "memory": "speed_memory",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
