@@ -51,8 +51,9 @@ class Shipped:
             yield Encoded(vectors[1:], vectors[0], facets / facets.sum(axis=1, keepdims=True))
 
 
-def load_shipped(encoder_id: str, path: Path = SHIPPED) -> Shipped | None:
+def load_shipped(encoder_id: str, path: Path | None = None) -> Shipped | None:
     """The shipped vectors, or None where there are none of this encoder."""
+    path = path or SHIPPED
     if not path.is_file():
         return None
     with np.load(path) as file:

@@ -1,0 +1,39 @@
+"""Corpora made large for measuring: as many papers as asked, near the real ones, sound like any build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.synthetic import SENTENCES_PER_PAPER, make_corpus
+from index_build.report import verify
+from index_build.steps import build
+from search import manifest as layout
+from search.sentences import split_paper
+from search.store import Store
+from search.types import Paper
+from search.vectors import VectorIndex
+from tests.random_encoder import RandomEncoder
+
+
+def test_a_small_corpus_becomes_a_large_one(tmp_path: Path) -> None:
+    base, out = tmp_path / "base", tmp_path / "out"
+    papers = [
+        Paper(f"p{n}", f"A paper with number {n}", f"Case {n} is open. We close it.") for n in range(30)
+    ]
+    with Store.create(base / layout.STORE) as store:
+        store.add([split_paper(paper) for paper in papers])
+    real = build(base, encoder=RandomEncoder(dimension=128))
+
+    made = make_corpus(base, out, 100)
+    assert made.papers == 100
+    assert (made.encoder, made.dimension) == (real.encoder, 128)
+    assert 3 < made.sentences / made.papers <= SENTENCES_PER_PAPER
+    assert verify(out) == []
+    assert make_corpus(base, out, 100) == made
+
+    whole = np.load(layout.current_build(base) / layout.PAPER_VECTORS)
+    scores, rows = VectorIndex.open(layout.current_build(out) / layout.PAPER_INDEX).search(whole, 3)
+    assert (rows % 30 == np.arange(30)[:, None]).all()
+    assert 0.95 < scores[:, 0].min() < scores.max() < 0.999
