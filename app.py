@@ -4,29 +4,24 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui import faults
+PAGES = Path(__file__).parent / "pages"
 
-UI = Path(__file__).parent / "pages" / "ui"
-
-st.set_page_config(page_title="Triptych", page_icon=UI / "icon.svg", layout="wide")
-st.html(UI / "style.css")
-st.logo(UI / "logo.svg", size="large")
+st.set_page_config(page_title="Triptych", page_icon=PAGES / "ui" / "icon.svg", layout="wide")
+st.logo(PAGES / "ui" / "logo.svg", size="large")
 
 pages = {
     "": [
-        st.Page("pages/find.py", title="Find", icon=":material/search:", default=True),
-        st.Page("pages/explore.py", title="Explore", icon=":material/travel_explore:"),
-        st.Page("pages/library.py", title="Library", icon=":material/bookmarks:"),
-        st.Page("pages/paper.py", title="Paper", icon=":material/article:"),
+        st.Page(PAGES / "find.py", title="Find", icon=":material/search:", default=True),
+        st.Page(PAGES / "explore.py", title="Explore", icon=":material/travel_explore:"),
+        st.Page(PAGES / "library.py", title="Library", icon=":material/bookmarks:"),
+        st.Page(PAGES / "paper.py", title="Paper", icon=":material/article:"),
     ],
     "About": [
-        st.Page("pages/corpus.py", title="Corpus", icon=":material/database:"),
-        st.Page("pages/quality.py", title="Quality", icon=":material/verified:"),
+        st.Page(PAGES / "corpus.py", title="Corpus", icon=":material/database:"),
+        st.Page(PAGES / "quality.py", title="Quality", icon=":material/verified:"),
     ],
 }
-if Path("pages/judge.py").is_file():
-    pages["About"].append(st.Page("pages/judge.py", title="Judge", icon=":material/gavel:"))
+if (PAGES / "judge.py").is_file():
+    pages["Tools"] = [st.Page(PAGES / "judge.py", title="Judge", icon=":material/gavel:")]
 
-page = st.navigation(pages, position="top")
-with faults.shown():
-    page.run()
+st.navigation(pages, position="top").run()

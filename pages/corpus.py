@@ -6,22 +6,18 @@ from datetime import datetime
 
 import streamlit as st
 
-from pages.ui import charts, corpora, faults, filters, state
-from pages.ui.escape import one_line, plain
+from pages.ui import adding, charts, corpora, filters, frame, state
+from pages.ui.escape import plain
 from search.manifest import Manifest
 from search.types import FACETS
 
-NOT_ALLOWED = (
-    "This host does not let visitors add papers. Whoever runs it can: "
-    "`python -m index_build add FILE --out corpus`."
-)
 TOP_FIELDS = 15
 
 
 def page() -> None:
     st.title("Corpus", anchor=False)
     if not state.build_id():
-        _first_corpus()
+        adding.first_corpus()
         return
     engine = state.engine()
     _facts(engine.manifest)
@@ -43,7 +39,7 @@ def page() -> None:
             st.altair_chart(charts.bars(top, "Field"), alt=", ".join(f"{f} {n}" for f, n in top.items()))
         else:
             st.caption("The papers of this corpus name no fields.")
-    _add()
+    adding.add_papers()
     _rejects()
 
 
@@ -66,59 +62,6 @@ def _facts(manifest: Manifest) -> None:
         )
 
 
-def _first_corpus() -> None:
-    settings = state.settings()
-    st.info(
-        f"There is no corpus in {plain(str(settings.corpus))} yet. Build one from your own files with "
-        "`python -m index_build build FILE --out corpus`, or take the demo: some 5,000 arXiv papers.",
-        icon=":material/database:",
-    )
-    if settings.allow_import:
-        if st.button("Build the demo corpus", type="primary"):
-            corpora.jobs().begin(
-                "Fetching the demo papers", lambda report: corpora.make_demo(settings, report)
-            )
-        _watch()
-    else:
-        st.caption(NOT_ALLOWED)
-
-
-def _add() -> None:
-    settings = state.settings()
-    st.header("Add papers", anchor=False)
-    if not settings.allow_import:
-        st.caption(NOT_ALLOWED)
-        return
-    given = st.file_uploader(
-        "BibTeX, RIS, NBIB, CSL-JSON, CSV, JSONL or XML",
-        key="add-file",
-        max_upload_size=settings.upload_mb,
-        help=f"Up to {settings.upload_mb} MB and {settings.upload_papers:,} papers at a time.",
-    )
-    if given is not None and st.button("Add to the corpus", type="primary", icon=":material/add:"):
-        name, data = one_line(given.name), given.getvalue()
-        corpora.jobs().begin(name, lambda report: corpora.add_file(settings, name, data, report))
-    _watch()
-
-
-@st.fragment(run_every="1s")
-@faults.shown()
-def _watch() -> None:
-    """The job under way, or how the last one ended. A new build redraws the page."""
-    job = corpora.jobs().last
-    if job is None:
-        return
-    if not job.finished:
-        st.progress(job.share, job.text)
-    elif job.error:
-        st.warning(plain(job.error), icon=":material/info:")
-    else:
-        st.success(plain(job.outcome), icon=":material/check:")
-    if state.build_id() != st.session_state.setdefault("corpus-shown", state.build_id()):
-        st.session_state["corpus-shown"] = state.build_id()
-        st.rerun()
-
-
 def _rejects() -> None:
     st.header("Rejected records", anchor=False)
     rejected = corpora.rejects(state.settings().corpus)
@@ -129,4 +72,4 @@ def _rejects() -> None:
     st.dataframe(rejected, column_order=["source", "place", "reason", "raw"], hide_index=True)
 
 
-page()
+frame.draw(page)

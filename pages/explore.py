@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from pages.ui import charts, filters, html, state
+from pages.ui import charts, filters, frame, html, state
 from pages.ui.escape import one_line, plain
 from pages.ui.palette import coloured, look, word
 from search.topics import Hit, Topic, explore
@@ -39,6 +39,7 @@ class Narrowed:
 def page() -> None:
     st.title("Explore a topic", anchor=False)
     st.markdown("Name a topic, and read what the corpus says of it: its problems, its methods, its results.")
+    state.engine()
     text = _ask()
     if not text:
         st.info(
@@ -143,4 +144,4 @@ def _map(topic: Topic, narrowed: Narrowed) -> None:
         st.page_link("pages/paper.py", label="Open", query_params={"id": paper_id})
 
 
-page()
+frame.draw(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import faults, filters, links, parts, sentences, start, state, views
+from pages.ui import adding, faults, filters, frame, links, parts, sentences, start, state, views
 from pages.ui.escape import plain
 from search.types import Query, Results
 
@@ -13,6 +13,10 @@ STEP = 20
 
 
 def page() -> None:
+    if not state.build_id():
+        st.title("Find papers by the part that matters", anchor=False)
+        adding.first_corpus()
+        return
     with faults.shown():
         links.open_from_address()
     draft = state.visit().draft
@@ -74,4 +78,4 @@ def _show_more() -> None:
     state.visit().top += STEP
 
 
-page()
+frame.draw(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import faults, html, state
+from pages.ui import faults, frame, html, state
 from pages.ui.views import FORMAT_NAMES
 from search.errors import InputError
 from search.exports import FORMATS, SUFFIXES, Reference, write
@@ -141,4 +141,4 @@ def _save(library: Library, name: str, paper_id: str, key: str) -> None:
     library.annotate(name, paper_id, note=note or "", tags=tags, read=read)
 
 
-page()
+frame.draw(page)

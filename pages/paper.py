@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import html, parts, start, state, views
+from pages.ui import frame, html, parts, start, state, views
 from pages.ui.escape import plain, web_addresses
 from pages.ui.palette import badge
 from search.exports import FORMATS, cite
@@ -12,6 +12,7 @@ from search.types import PANELS, Facet, Filters, Paper
 
 
 def page() -> None:
+    state.engine()
     paper_id = st.query_params.get("id", "")
     paper = state.engine().store.paper(paper_id) if paper_id else None
     if paper is None:
@@ -65,4 +66,4 @@ def _cite(paper: Paper) -> None:
         tab.code(cite(paper, name), language=None, wrap_lines=True)
 
 
-page()
+frame.draw(page)

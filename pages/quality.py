@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.ui import charts
+from pages.ui import charts, frame
 from pages.ui.escape import plain
 from pages.ui.figures import MEASURES, Row, Run, groups, measures, read_published, read_runs
 
@@ -77,4 +77,4 @@ def _best(rows: Sequence[Row], measure: str) -> str:
     return f"Best {MEASURES[measure]} by group. " + "; ".join(told)
 
 
-page()
+frame.draw(page)

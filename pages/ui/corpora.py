@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -13,11 +11,11 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui import faults
 from search.errors import InputError, TriptychError
 from search.manifest import current_build, read_manifest
 from search.settings import Settings
 
-log = logging.getLogger("triptych.app")
 Progress = Callable[[str, int, int], None]
 STEPS = {"import": "Reading papers", "encode": "Encoding papers", "index": "Making the indices"}
 SHOWN_REJECTS = 200
@@ -73,11 +71,7 @@ def _run(job: Job, work: Callable[[Progress], str]) -> None:
     except TriptychError as error:
         job.error = str(error)
     except Exception:
-        reference = secrets.token_hex(4)
-        log.exception("Fault %s", reference)
-        job.error = (
-            f"Something went wrong that should not have (reference {reference}); the log has the details."
-        )
+        job.error = faults.sentence()
     finally:
         job.finished = True
 

@@ -21,14 +21,18 @@ def shown() -> Iterator[None]:
     try:
         yield
     except CorpusError as error:
-        st.error(plain(str(error)), icon=":material/database_off:")
+        st.error(plain(str(error)), icon=":material/error:")
     except TriptychError as error:
         st.warning(plain(str(error)), icon=":material/info:")
     except Exception:
-        reference = secrets.token_hex(4)
-        log.exception("Fault %s", reference)
-        st.error(
-            f"Something went wrong that should not have (reference {reference}). "
-            "Try again; if it stays, send the reference to whoever runs this app: its log has the details.",
-            icon=":material/bug_report:",
-        )
+        st.error(sentence(), icon=":material/bug_report:")
+
+
+def sentence() -> str:
+    """Logs the exception being handled and says how to find it again."""
+    reference = secrets.token_hex(4)
+    log.exception("Fault %s", reference)
+    return (
+        f"Something went wrong that should not have (reference {reference}). "
+        "Try again; if it stays, send the reference to whoever runs this app: its log has the details."
+    )

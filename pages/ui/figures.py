@@ -65,9 +65,9 @@ class Run:
         return f"{name}, {self.split}" if self.split else name
 
 
-def read_runs(folder: Path = FOLDER) -> list[Run]:
+def read_runs() -> list[Run]:
     """All result files with methods in them, CSFCube first."""
-    files = sorted((folder / "results").glob("*.json"))
+    files = sorted((FOLDER / "results").glob("*.json"))
     runs = [_run(file.stem, content) for file in files if "methods" in (content := _read(file))]
     order = list(NAMES)
     return sorted(
@@ -75,8 +75,8 @@ def read_runs(folder: Path = FOLDER) -> list[Run]:
     )
 
 
-def read_published(collection: str, folder: Path = FOLDER) -> list[Row]:
-    file = folder / "published.json"
+def read_published(collection: str) -> list[Row]:
+    file = FOLDER / "published.json"
     if not file.is_file():
         return []
     content = _read(file)

@@ -100,24 +100,24 @@ def search_with(paper: Paper, key: str) -> None:
 
 
 def keep(paper: Paper, key: str) -> None:
-    """Keeps the paper on a list of choice, or says on which it is."""
+    """Puts the paper on a list or takes it off; with several lists, on the one chosen."""
     library = state.library()
     names = library.names() or [FIRST_LIST]
     kept = paper.id in library.all_ids()
     label, icon = ("Kept", ":material/bookmark_added:") if kept else ("Keep", ":material/bookmark:")
-    chosen = (
-        st.menu_button(label, names, icon=icon, key=f"keep-{key}-{paper.id}", type="tertiary")
-        if len(names) > 1
-        else None
-    )
-    if len(names) == 1 and st.button(label, icon=icon, key=f"keep-{key}-{paper.id}", type="tertiary"):
-        chosen = names[0]
-    if chosen is None:
-        return
-    if chosen in library.names() and paper.id in library.ids(chosen):
-        library.drop(chosen, paper.id)
-        st.toast(f"Taken off “{plain(chosen)}”.")
+    look = {"icon": icon, "type": "tertiary", "key": f"keep-{key}-{paper.id}", "on_click": _keep}
+    if len(names) == 1:
+        st.button(label, args=(paper, names[0]), help="Put it on your list or take it off.", **look)
     else:
-        library.keep(chosen, [Kept(paper)])
-        st.toast(f"Kept on “{plain(chosen)}”.")
-    st.rerun(scope="fragment")
+        st.menu_button(label, names, args=(paper, "", f"keep-{key}-{paper.id}"), **look)
+
+
+@faults.shown()
+def _keep(paper: Paper, name: str, menu: str = "") -> None:
+    library, name = state.library(), name or st.session_state[menu]
+    if name in library.names() and paper.id in library.ids(name):
+        library.drop(name, paper.id)
+        st.toast(f"Taken off “{plain(name)}”.")
+    else:
+        library.keep(name, [Kept(paper)])
+        st.toast(f"Kept on “{plain(name)}”.")

@@ -12,7 +12,6 @@ from pages.ui.html import authors
 from pages.ui.sentences import PRESETS, Rule, chosen_by
 from search.errors import InputError
 from search.query import MOST_CHARACTERS, from_json
-from search.sentences import parse_pasted
 from search.types import Paper
 
 PLACEHOLDER = "Title on the first line, then the abstract. A question or a few keywords work too."
@@ -24,12 +23,12 @@ FOUND = 8
 def panel() -> None:
     """All four ways, with the examples last: they need the corpus, the text box does not."""
     paste, corpus, file = st.tabs(["Paste a paper", "Pick from the corpus", "Open a file"])
-    with paste:
+    with paste, faults.shown():
         _paste()
     below = st.container()
     with corpus:
         pick(use)
-    with file:
+    with file, faults.shown():
         _file()
     with below:
         _examples()
@@ -41,16 +40,8 @@ def _paste() -> None:
             "Title and abstract", key="pasted", height=190, placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS
         )
         if st.form_submit_button("Read it", type="primary", icon=":material/notes:"):
-            title, abstract = parse_pasted(text or "")
-            begin(title, abstract, "Pasted text")
-
-
-def begin(title: str, abstract: str, origin: str) -> None:
-    """Splits, labels and shows a text of the visitor's."""
-    if not (title.strip() or abstract.strip()):
-        raise InputError("There is nothing to read yet: paste a title and an abstract, or type a few words.")
-    state.start((state.engine().read(title, abstract),), origin)
-    st.rerun()
+            state.start((state.engine().read_text(text or ""),), "Pasted text")
+            st.rerun()
 
 
 @st.fragment
@@ -96,8 +87,7 @@ def _file() -> None:
             links.take_up(from_json(given.getvalue().decode("utf-8", "replace")), one_line(given.name))
             st.rerun()
     else:
-        with faults.shown():
-            _edit_and_use(given.name, given.getvalue())
+        _edit_and_use(given.name, given.getvalue())
 
 
 def _edit_and_use(name: str, data: bytes) -> None:
@@ -113,17 +103,19 @@ def _edit_and_use(name: str, data: bytes) -> None:
     title = st.text_input("Title", paper.title, key=f"file-title-{name}-{number}")
     abstract = st.text_area("Abstract", paper.abstract, height=190, key=f"file-abstract-{name}-{number}")
     if st.button("Use this paper", type="primary"):
-        begin(title or "", abstract or "", one_line(name))
+        state.start((state.engine().read(title or "", abstract or ""),), one_line(name))
+        st.rerun()
 
 
 @st.cache_data(show_spinner="Reading the file…", max_entries=8)
 def _papers_of(name: str, data: bytes) -> list[Paper]:
     """The papers of an uploaded file; InputError when there is none."""
-    from index_build.pdf import read_pdf
 
     from index_build.sources import Reject, read_bytes
 
     if data.startswith(b"%PDF") or name.lower().endswith(".pdf"):
+        from index_build.pdf import read_pdf
+
         return [read_pdf(data)]
     records = list(read_bytes(data, name))
     papers = [record for record in records if isinstance(record, Paper)]

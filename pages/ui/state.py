@@ -51,6 +51,13 @@ def visit() -> Visit:
     return st.session_state.setdefault("visit", Visit())
 
 
+def is_new() -> bool:
+    """Whether this is the visitor's first run; asking makes it the first."""
+    new = "visit" not in st.session_state
+    visit()
+    return new
+
+
 @st.cache_resource(show_spinner=False)
 def settings() -> Settings:
     return load_settings()

@@ -1,0 +1,66 @@
+"""Papers come in through the app: the first corpus, a file of more, and how far that is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import corpora, faults, state
+from pages.ui.escape import one_line, plain
+
+NOT_ALLOWED = (
+    "This host does not let visitors add papers. Whoever runs it can: "
+    "`python -m index_build add FILE --out corpus`."
+)
+
+
+def first_corpus() -> None:
+    """What to do when there is nothing to search in."""
+    settings = state.settings()
+    st.info(
+        f"There is no corpus in “{plain(str(settings.corpus))}” yet. Build one from your own files with "
+        "`python -m index_build build FILE --out corpus`, or take the demo: some 5,000 arXiv papers.",
+        icon=":material/database:",
+    )
+    if not settings.allow_import:
+        st.caption(NOT_ALLOWED)
+        return
+    if st.button("Build the demo corpus", type="primary", icon=":material/download:"):
+        corpora.jobs().begin("Fetching the demo papers", lambda report: corpora.make_demo(settings, report))
+    watch()
+
+
+def add_papers() -> None:
+    settings = state.settings()
+    st.header("Add papers", anchor=False)
+    if not settings.allow_import:
+        st.caption(NOT_ALLOWED)
+        return
+    given = st.file_uploader(
+        "BibTeX, RIS, NBIB, CSL-JSON, CSV, JSONL or XML",
+        key="add-file",
+        max_upload_size=settings.upload_mb,
+        help=f"Up to {settings.upload_mb} MB and {settings.upload_papers:,} papers at a time.",
+    )
+    if given is not None and st.button("Add to the corpus", type="primary", icon=":material/add:"):
+        name, data = one_line(given.name), given.getvalue()
+        corpora.jobs().begin(name, lambda report: corpora.add_file(settings, name, data, report))
+    watch()
+
+
+@st.fragment(run_every="1s")
+@faults.shown()
+def watch() -> None:
+    """The job under way, or how the last one ended. A new build redraws the page."""
+    drawn_for = st.session_state.setdefault("build-drawn", state.build_id())
+    job = corpora.jobs().last
+    if job is None:
+        return
+    if not job.finished:
+        st.progress(job.share, job.text)
+    elif job.error:
+        st.warning(plain(job.error), icon=":material/info:")
+    else:
+        st.success(plain(job.outcome), icon=":material/check:")
+    if state.build_id() != drawn_for:
+        st.session_state["build-drawn"] = state.build_id()
+        st.rerun()
