@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -37,7 +38,14 @@ def only_writer(corpus: Path) -> Iterator[None]:
             raise CorpusError(
                 f"Another build is writing to {corpus}; wait until it is done, then try again."
             ) from None
-        yield
+        try:
+            yield
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise CorpusError(
+                f"The disk of {corpus} is full; make room, then run the same command again to go on."
+            ) from error
 
 
 def _lock(descriptor: int) -> None:

@@ -21,7 +21,7 @@ from search.cleaning import clean_text, has_words
 from search.encoding import Document, Encoder, load_encoder
 from search.errors import InputError
 from search.explanation import Place, Words, find_pairs, give_reason
-from search.lexical import LexicalIndex, tokenize, weigh_terms
+from search.lexical import TOKENIZER, LexicalIndex, tokenize, weigh_terms
 from search.manifest import Manifest
 from search.sentences import parse_pasted, split
 from search.settings import Settings
@@ -96,6 +96,7 @@ class Engine:
         manifest = manifests.check(build)
         encoder = load_encoder(settings.encoder, settings.device or None)
         manifest.require_encoder(encoder.id, settings.encoder)
+        manifest.require_tokenizer(TOKENIZER)
         return cls(build, manifest, encoder)
 
     # -- making a query

@@ -70,6 +70,14 @@ class Manifest:
                 f'("{name}"). Build it again, or set `encoder = "{self.encoder_name}"`.'
             )
 
+    def require_tokenizer(self, tokenizer: str) -> None:
+        """Words must be cut the same way in the corpus and in the query."""
+        if tokenizer != self.tokenizer:
+            raise CorpusError(
+                f"This corpus was built with tokenizer {self.tokenizer} but this version has {tokenizer}: "
+                "build it again, which takes the vectors from the cache."
+            )
+
     def write(self, folder: Path) -> None:
         replace_text(folder / MANIFEST, json.dumps(asdict(self), indent=1) + "\n")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import random
 import time
@@ -16,6 +17,7 @@ from index_build.publish import LOCK, describe_files, only_writer
 from index_build.report import describe, status, verify
 from index_build.steps import build
 from search import manifest as layout
+from search.encoding import Document, Encoded
 from search.errors import CorpusError
 from search.lexical import LexicalIndex
 from search.sentences import split_paper
@@ -172,6 +174,38 @@ def test_another_encoder_is_refused_in_one_sentence(corpus: Path) -> None:
         CorpusError, match=r'built with encoder random-1 .* load other-1 .*encoder = "random"'
     ):
         manifest.require_encoder("other-1", "other")
+
+
+def test_another_tokenizer_is_refused(corpus: Path) -> None:
+    manifest = build(corpus, encoder=RandomEncoder())
+    manifest.require_tokenizer(manifest.tokenizer)
+    with pytest.raises(CorpusError, match="this version has words-9"):
+        manifest.require_tokenizer("words-9")
+
+
+def test_another_layout_is_refused(corpus: Path) -> None:
+    build(corpus, encoder=RandomEncoder())
+    folder = layout.current_build(corpus)
+    replace(layout.read_manifest(folder), schema=99).write(folder)
+    with pytest.raises(CorpusError, match="layout 99"):
+        layout.check(folder)
+    (folder / layout.MANIFEST).write_text("{")
+    with pytest.raises(CorpusError, match=layout.MANIFEST):
+        layout.check(folder)
+
+
+def test_a_full_disk_is_said_and_harms_nothing(corpus: Path) -> None:
+    build(corpus, encoder=RandomEncoder())
+    add(corpus, papers(40, 50))
+
+    class DiskFull(RandomEncoder):
+        def encode_one(self, document: Document) -> Encoded:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(CorpusError, match="is full"):
+        build(corpus, encoder=DiskFull())
+    assert layout.read_manifest(layout.current_build(corpus)).papers == 41
+    assert build(corpus, encoder=RandomEncoder()).papers == 51
 
 
 def files_of(corpus: Path) -> list[str]:
