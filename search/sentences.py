@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate, pairwise
-
-from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+from typing import Any
 
 from search.types import Paper, Section, Sentence
 
@@ -66,20 +66,24 @@ _AFTER_ABSTRACT = re.compile(
     r"^[ \t]*(?:key ?words|index terms|ccs concepts|1?\.?[ \t]*introduction[ \t]*$).*", re.I | re.M | re.S
 )
 _CUT_WORD = re.compile(r"(\w+)-[ \t]*\n[ \t]*([a-z]\w*)")
+_RUNS_ON = re.compile(
+    r"(?:[.,;:。-]|\b(?:a|an|and|are|by|for|from|in|is|of|on|or|that|the|to|we|which|with))\s*$"
+)
 _KEEPS_HYPHEN = frozenset(
     "self non pre post multi cross semi co re sub inter well state end low high long".split()
 )
 
 
-def _punkt() -> PunktSentenceTokenizer:
+@cache
+def _punkt() -> Any:
+    # Loaded when first needed: nltk brings all of SciPy along, which takes a second or more.
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
+
     parameters = PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
     for word in STARTERS:
         parameters.ortho_context[word] = 1 << 5  # Punkt's mark for "seen in lower case within a sentence"
     return PunktSentenceTokenizer(parameters)
-
-
-_PUNKT = _punkt()
 
 
 def split(text: str) -> tuple[Sentence, ...]:
@@ -162,7 +166,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Punkt's spans within a stretch of the text, never parted after the likes of "i.e."."""
     first: int | None = None
     try:
-        spans = list(_PUNKT.span_tokenize(text[start:end]))
+        spans = list(_punkt().span_tokenize(text[start:end]))
     except TimeoutError:  # nltk gives up on text that is not language; it stays in one piece
         spans = [(0, end - start)]
     for left, right in spans:
@@ -205,21 +209,20 @@ def parse_pasted(text: str) -> tuple[str, str]:
     """The title and abstract in what a user pasted, with the line breaks of a PDF repaired.
 
     The first line is the title, unless the text only starts in the middle of things: a first line that
-    runs on into the next, or one that ends with a stop, belongs to the abstract.
+    runs on into the next, or one that ends with a full stop, belongs to the abstract.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u00ad", "").strip()
     labelled = _TITLE_LABEL.match(text) is not None
     text = _TITLE_LABEL.sub("", text)
     label = _LABEL.search(text)
     if label:
-        head, body = text[: label.start()], text[label.end() :]
-        return _unwrap(_first_title(head)), _unwrap(_AFTER_ABSTRACT.sub("", body))
-    title = _first_title(text)
-    rest = text[len(title) :]
-    is_title = labelled or not (_LINE_END.search(title) or title.rstrip().endswith((",", "-", ";", ":")))
-    if not is_title or (not labelled and len(title) > 300):
-        title, rest = "", text
-    return _unwrap(title), _unwrap(_AFTER_ABSTRACT.sub("", rest))
+        title, rest = _first_title(text[: label.start()]), text[label.end() :]
+    else:
+        title = _first_title(text)
+        if not labelled and (len(title) > 300 or _RUNS_ON.search(title)):
+            title = ""
+        rest = text[len(title) :]
+    return " ".join(_unwrap(title).split()), _unwrap(_AFTER_ABSTRACT.sub("", rest))
 
 
 def _first_title(text: str) -> str:

@@ -214,6 +214,11 @@ PASTED = {
         "We propose a thing that,\nover lines, wraps. It works.",
         ("", "We propose a thing that, over lines, wraps. It works."),
     ),
+    "a question for a title": ("Do saws cut?\nWe ask. They do.", ("Do saws cut?", "We ask. They do.")),
+    "a first line that is no title": (
+        "We offer a tool for\nDNA. It works.",
+        ("", "We offer a tool for DNA. It works."),
+    ),
     "only words": ("graph neural networks", ("graph neural networks", "")),
     "one sentence per line": ("A title\nWe do.\nWe say.", ("A title", "We do.\nWe say.")),
     "Windows line ends": ("A title\r\n\r\nSome text\r\nhere.", ("A title", "Some text here.")),
