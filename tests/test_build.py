@@ -17,7 +17,7 @@ from index_build.publish import LOCK, describe_files, only_writer
 from index_build.report import describe, status, verify
 from index_build.steps import build
 from search import manifest as layout
-from search.encoding import Document, Encoded
+from search.encoding import Document, Encoded, load_encoder
 from search.errors import CorpusError
 from search.lexical import LexicalIndex
 from search.sentences import split_paper
@@ -81,6 +81,22 @@ def test_rows_are_the_same_everywhere(corpus: Path) -> None:
                 snapshot.probabilities()[offsets[row] : offsets[row + 1]], expected.facets, atol=1e-3
             )
         assert snapshot.rows_of(["p7"])[0] == lexical.search({"7": 1.0}, 1)[1][0]
+
+
+def test_the_default_encoder_from_text_to_neighbour(tmp_path: Path) -> None:
+    subjects = {
+        "plants": "Leaves turn light into sugar. We measure the rate of photosynthesis in wheat.",
+        "stars": "Galaxies rotate faster than expected. We map dark matter with gravitational lenses.",
+        "trees": "Sentences have a structure. A neural network predicts their dependency trees.",
+    }
+    add(tmp_path, [split_paper(Paper(id, f"On {id}", text)) for id, text in subjects.items()])
+    manifest = build(tmp_path)
+    encoder = load_encoder("default")
+    assert (manifest.encoder, manifest.dimension) == (encoder.id, encoder.dimension)
+    asked = encoder.encode_one(Document("", ("Syntactic parsing with deep learning.",)))
+    index = VectorIndex.open(layout.current_build(tmp_path) / layout.SENTENCE_INDEX)
+    assert index.search(asked.sentences, 1)[1].tolist() == [[5]]
+    assert verify(tmp_path) == []
 
 
 def test_the_source_knows_its_facets_better(corpus: Path) -> None:
