@@ -95,7 +95,7 @@ def test_the_default_encoder_from_text_to_neighbour(tmp_path: Path) -> None:
     assert (manifest.encoder, manifest.dimension) == (encoder.id, encoder.dimension)
     asked = encoder.encode_one(Document("", ("Syntactic parsing with deep learning.",)))
     index = VectorIndex.open(layout.current_build(tmp_path) / layout.SENTENCE_INDEX)
-    assert index.search(asked.sentences, 1)[1].tolist() == [[5]]
+    assert set(index.search(asked.sentences, 2)[1][0]) == {4, 5}
     assert verify(tmp_path) == []
 
 
