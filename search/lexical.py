@@ -96,8 +96,9 @@ class LexicalIndex:
 
     def __init__(self, index: bm25s.BM25) -> None:
         self._vocabulary: dict[str, int] = index.vocab_dict
-        self._scores: NDArray[np.float32] = index.scores["data"]
-        self._papers: NDArray[np.int32] = index.scores["indices"]
+        # Plain views of the mapped files: slicing them is several times faster than slicing a memmap.
+        self._scores: NDArray[np.float32] = np.asarray(index.scores["data"])
+        self._papers: NDArray[np.int32] = np.asarray(index.scores["indices"])
         self._starts: NDArray[np.int64] = np.asarray(index.scores["indptr"])
         self.paper_count: int = index.scores["num_docs"]
 
