@@ -1,4 +1,4 @@
-"""Every command and every option is described in docs/commands.md, in the section of its package."""
+"""Every command and every option is described in the README or in docs/, and nothing else is."""
 
 import argparse
 import importlib
@@ -11,53 +11,55 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("index_build", "search", "evaluation", "training")
 
 
-def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    actions = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return {name: command for action in actions for name, command in action.choices.items()}
+def commands(package: str) -> dict[str, argparse.ArgumentParser]:
+    """The full name of every command that can be run, with its parser."""
+    return _within(importlib.import_module(f"{package}.__main__").make_parser(), f"python -m {package}")
 
 
-def commands(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
-    """The full name of every command and command within a command, with its parser."""
-    found = {name: parser}
-    for word, command in subparsers(parser).items():
-        found |= commands(command, f"{name} {word}")
-    return found
+def _within(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not below:
+        return {name: parser}
+    return {
+        full: command
+        for action in below
+        for word, inner in action.choices.items()
+        for full, command in _within(inner, f"{name} {word}").items()
+    }
 
 
-def section(package: str) -> str:
-    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    match = re.search(rf"^## `python -m {package}`$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    return match[1] if match else ""
+def options(parser: argparse.ArgumentParser) -> set[str]:
+    return {name for action in parser._actions for name in action.option_strings if name.startswith("--")}
+
+
+def pages(package: str) -> str:
+    """The text of all pages that are about this package."""
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    texts = [file.read_text(encoding="utf-8") for file in files if file.is_file()]
+    return "\n".join(text for text in texts if f"python -m {package}" in text)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_command_and_option_is_described(package):
-    text = section(package)
+    text = pages(package)
     missing = []
-    for name, parser in commands(
-        importlib.import_module(f"{package}.__main__").make_parser(), f"python -m {package}"
-    ).items():
-        if name not in text and subparsers(parser) == {}:
+    for name, parser in commands(package).items():
+        if not re.search(rf"{name}(?![\w-])", text):
             missing.append(name)
-        options = {
-            option
-            for action in parser._actions
-            for option in action.option_strings
-            if option.startswith("--")
-        }
-        missing += [
-            f"{name} {option}"
-            for option in sorted(options - {"--help"})
-            if not re.search(rf"{option}(?![\w-])", text)
-        ]
+        for option in sorted(options(parser) - {"--help"}):
+            if not re.search(rf"(?<![\w-]){option}(?![\w-])", text):
+                missing.append(f"{name} {option}")
     assert missing == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_nothing_is_described_that_is_not_there(package):
-    parsers = commands(
-        importlib.import_module(f"{package}.__main__").make_parser(), f"python -m {package}"
-    ).values()
-    known = {option for parser in parsers for action in parser._actions for option in action.option_strings}
-    described = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", section(package)))
-    assert described - known == set()
+def test_every_line_to_copy_uses_what_is_there(package):
+    """Lines of the documentation that call a command name an existing one, with existing options."""
+    known = commands(package)
+    wrong = []
+    for call in re.findall(rf"python -m {package}\b[^`\n#|]*", pages(package)):
+        name = max((name for name in known if f"{call.strip()} ".startswith(f"{name} ")), key=len, default="")
+        used = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", call))
+        if used and (not name or used - options(known[name])):
+            wrong.append(call)
+    assert wrong == []
