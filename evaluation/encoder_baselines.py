@@ -106,7 +106,8 @@ def encode(collection: Collection, queries: Sequence[PoolQuery], name: str, alon
     encoder = load_encoder(name)
     wanted = sorted({paper for query in queries for paper in (query.paper_id, *query.grades)})
     papers = [collection.papers[paper] for paper in wanted]
-    key = f"{'alone' if alone else 'together'}-{encoder.id}-{data_hash(papers)}"
+    weights = encoder.id.removesuffix(f"-{encoder.facets_id}")  # facets play no part here
+    key = f"{'alone' if alone else 'together'}-{weights}-{data_hash(papers)}"
     table = kept(key, lambda: read_alone(encoder, papers) if alone else read_together(encoder, papers))
     counts = [len(paper.sentences) for paper in papers]
     offsets = np.concatenate([[0], np.cumsum(counts)])

@@ -49,7 +49,7 @@ def default_methods(collection: Collection, options: Options) -> tuple[str, ...]
     files = ranked_files(collection)
     families = tuple(f"{family}:{options.encoder}" for family in OWN_ENCODER)
     hub = tuple(name for name in PUBLISHED_ENCODERS if name not in files)
-    return ("triptych", "dense", *WORDS, *files, *families, *hub)
+    return (*PRODUCT, *WORDS, *files, *families, *hub)
 
 
 def rank(name: str, collection: Collection, queries: Sequence[PoolQuery], options: Options) -> Found:
