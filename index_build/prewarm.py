@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index_build.cache import Keys, VectorCache, cache_folder, find, keys_of
+from index_build.publish import only_writer
 from search import manifest as layout
 from search.encoding import Encoded
 from search.store import Snapshot
@@ -70,7 +71,10 @@ def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
     manifest = layout.check(folder)
     with Snapshot.open(folder / layout.STORE) as snapshot:
         keys = np.unique(keys_of(snapshot.documents()))
-    with VectorCache(cache_folder(corpus, manifest.encoder), manifest.dimension) as cache:
+    with (
+        only_writer(corpus),
+        VectorCache(cache_folder(corpus, manifest.encoder), manifest.dimension) as cache,
+    ):
         shipped = compress(manifest.encoder, keys, list(cache.get(keys)))
     np.savez(
         path,
