@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import ot
-import torch
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
@@ -20,7 +20,9 @@ from scipy.special import softmax
 from evaluation.keeping import kept
 from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
-from search.encoding import TOKENS_PER_BATCH, Document, Encoder, batches, collate, load_encoder
+from evaluation.transformer import Reader
+from search.presets import find_weights
+from search.tokens import Document
 from search.types import Paper
 
 Floats = NDArray[np.float32]
@@ -99,53 +101,26 @@ def rank_by_abstract(collection: Collection, queries: Sequence[PoolQuery], encod
 
 
 def encode(collection: Collection, queries: Sequence[PoolQuery], name: str, alone: bool) -> Vectors:
-    """Vectors of the queries and their pools, computed once per encoder and kept on disk.
+    """Vectors of the queries and their pools, computed once per model and kept on disk.
 
     `alone` reads each sentence without title and neighbours.
     """
-    encoder = load_encoder(name)
+    weights = find_weights(name)
     wanted = sorted({paper for query in queries for paper in (query.paper_id, *query.grades)})
     papers = [collection.papers[paper] for paper in wanted]
-    weights = encoder.id.removesuffix(f"-{encoder.facets_id}")  # facets play no part here
-    key = f"{'alone' if alone else 'together'}-{weights}-{data_hash(papers)}"
-    table = kept(key, lambda: read_alone(encoder, papers) if alone else read_together(encoder, papers))
-    counts = [len(paper.sentences) for paper in papers]
-    offsets = np.concatenate([[0], np.cumsum(counts)])
+    key = f"{'alone' if alone else 'together'}-{weights.name}-{weights.sha256[:8]}-{data_hash(papers)}"
+    table = kept(key, lambda: read_papers(weights.folder, papers, alone))
+    offsets = np.concatenate([[0], np.cumsum([len(paper.sentences) for paper in papers])])
     rows = {paper: row for row, paper in enumerate(wanted)}
     return Vectors(rows, offsets, table[: offsets[-1]], table[offsets[-1] :])
 
 
-def read_together(encoder: Encoder, papers: Sequence[Paper]) -> Floats:
-    """Means of each sentence's tokens in its paper [S, d], then the papers' first tokens [P, d]."""
-    counts = [len(paper.sentences) for paper in papers]
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    sums = np.zeros((starts[-1], encoder.dimension), np.float32)
-    tokens = np.zeros((starts[-1], 1), np.float32)
-    firsts = np.zeros((len(papers), encoder.dimension), np.float32)
-    documents = [Document(paper.title, tuple(one.text for one in paper.sentences)) for paper in papers]
-    windows = sorted(encoder.packer.pack(documents), key=lambda window: len(window.ids))
-    for batch in batches(windows, TOKENS_PER_BATCH):
-        ids, mask, pool = collate(batch)
-        hidden = _hidden(encoder, ids, mask)
-        for row, window in enumerate(batch):
-            members = pool[row, 1 : 1 + len(window.rows)]
-            places = slice(
-                starts[window.document] + window.rows.start, starts[window.document] + window.rows.stop
-            )
-            sums[places] += members @ hidden[row]
-            tokens[places] += members.sum(axis=1, keepdims=True)
-            firsts[window.document] = hidden[row, 0]
-    return np.concatenate([sums / np.maximum(tokens, 1), firsts])
-
-
-def read_alone(encoder: Encoder, papers: Sequence[Paper]) -> Floats:
-    """Each sentence by itself [S, d]; the papers' rows stay empty, no matching asks for them."""
-    documents = [Document("", (sentence.text,)) for paper in papers for sentence in paper.sentences]
-    return np.stack([encoded.sentences[0] for encoded in encoder.encode(documents)])
-
-
-@torch.inference_mode()
-def _hidden(encoder: Encoder, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> Floats:
-    """Last hidden states [b, t, d]."""
-    tensors = (torch.from_numpy(array).to(encoder.device) for array in (ids, mask))
-    return encoder.model(*tensors).last_hidden_state.float().cpu().numpy()
+def read_papers(folder: Path, papers: Sequence[Paper], alone: bool) -> Floats:
+    """Sentence vectors [S, d] of all papers, then their first tokens [P, d] unless sentences are read alone."""
+    reader = Reader(folder)
+    if alone:
+        texts = [Document("", (sentence.text,)) for paper in papers for sentence in paper.sentences]
+        return np.concatenate([sentences for sentences, _ in reader.read(texts)])
+    texts = [Document(paper.title, tuple(one.text for one in paper.sentences)) for paper in papers]
+    sentences, firsts = zip(*reader.read(texts), strict=True)
+    return np.concatenate([*sentences, np.stack(firsts)])

@@ -7,11 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from evaluation import encoder_baselines, error_report, word_baselines
 from evaluation.files import find_file, read_abstracts, read_papers, read_records, to_paper
 from evaluation.pools import facet_positions, ranked_files, read_csfcube, read_ranked, summarise
+from evaluation.transformer import Reader
 from search.errors import InputError
+from search.presets import find_weights
+from search.tokens import Document
 from search.types import Facet
 
 LINES = [
@@ -130,6 +134,27 @@ def test_matching_worked_by_hand() -> None:
 def test_transport_moves_every_sentence_to_its_twin() -> None:
     points = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
     assert encoder_baselines.transport(points, points[::-1]) == pytest.approx(0)
+
+
+def test_a_transformer_is_read_as_its_authors_do() -> None:
+    """Against the model called by hand on one text; padding and order must not matter."""
+    folder = find_weights("default").folder
+    reader = Reader(folder)
+    title, first, second = "Otters", "We count otters.", "There are nine of them in the river."
+    ids = [reader.tokenizer(text, add_special_tokens=False)["input_ids"] for text in (title, first, second)]
+    cls, sep = reader.tokenizer.cls_token_id, reader.tokenizer.sep_token_id
+    joined = [cls, *ids[0], sep, *ids[1], *ids[2], sep]
+    with torch.inference_mode():
+        states = reader.model(torch.tensor([joined])).last_hidden_state[0].numpy()
+    begin = 2 + len(ids[0])
+    documents = [Document(title, (first, second)), Document("", ("Minks.",))]
+    (sentences, opening), (_, other) = reader.read(documents)
+    assert opening == pytest.approx(states[0], abs=1e-4)
+    assert sentences[0] == pytest.approx(states[begin : begin + len(ids[1])].mean(axis=0), abs=1e-4)
+    assert len(sentences) == 2
+    assert not np.allclose(opening, other)
+    long, _ = reader.read([Document(title, (first * 300, second))])[0]
+    assert long.shape == (2, len(opening))
 
 
 def test_word_baselines_prefer_shared_words(folder: Path, tmp_path: Path) -> None:
