@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from search.store.identity import SHORTEST_TITLE, normalise_title
+from search.store.identity import SHORTEST_TITLE, identifiers, normalise_title
 from search.types import Paper
 
 YEARS_APART = 2
 """How long a preprint may wait for its article."""
 
 
-_plain = lru_cache(maxsize=10_000)(normalise_title)
-
-
 def group(papers: Sequence[Paper], own: Sequence[Paper] = ()) -> list[list[int]]:
     """Positions of the papers, those of one paper together, in order; without the records of `own`."""
+    left_out = [(paper, keys(paper)) for paper in own]
+    homes: dict[str, list[int]] = {}
     groups: list[list[int]] = []
     for position, paper in enumerate(papers):
-        if any(is_same(paper, each) for each in own):
+        mine = keys(paper)
+        if any(mine & theirs and is_near(paper, other) for other, theirs in left_out):
             continue
-        home = next((group for group in groups if is_same(paper, papers[group[0]])), None)
+        near = (homes[key] for key in mine if key in homes and is_near(paper, papers[homes[key][0]]))
+        home = next(near, None)
         if home is None:
-            groups.append([position])
-        else:
-            home.append(position)
+            home = []
+            groups.append(home)
+        home.append(position)
+        homes |= dict.fromkeys(mine - homes.keys(), home)
     return groups
 
 
-def is_same(one: Paper, other: Paper) -> bool:
-    """Whether two records are one paper: by an identifier, or a telling title within a few years."""
-    known = ((one.id, other.id), (one.doi, other.doi), (one.arxiv_id, other.arxiv_id), (one.pmid, other.pmid))
-    if any(mine and mine == theirs for mine, theirs in known):
-        return True
-    title = _plain(one.title)
-    if len(title) < SHORTEST_TITLE or title != _plain(other.title):
-        return False
+def keys(paper: Paper) -> set[str]:
+    """What two records of one paper have in common: an identifier, or a title that tells papers apart."""
+    found = {f"{kind}:{value}" for kind, value in identifiers(paper).items()}
+    title = normalise_title(paper.title)
+    if len(title) >= SHORTEST_TITLE:
+        found.add(f"title:{title}")
+    return found | {f"id:{paper.id}"} if paper.id else found
+
+
+def is_near(one: Paper, other: Paper) -> bool:
+    """Whether two records are of about the same time, as far as is known."""
     return one.year is None or other.year is None or abs(one.year - other.year) <= YEARS_APART

@@ -75,8 +75,8 @@ class Engine:
         self.manifest = manifest
         self.encoder = encoder
         self.store = Snapshot.open(build / manifests.STORE)
-        self.sentence_vectors = np.load(build / manifests.SENTENCE_VECTORS, mmap_mode="r")
-        self.paper_vectors = np.load(build / manifests.PAPER_VECTORS, mmap_mode="r")
+        self.sentence_vectors = _map(build / manifests.SENTENCE_VECTORS)
+        self.paper_vectors = _map(build / manifests.PAPER_VECTORS)
         self.lexical = LexicalIndex.open(build / manifests.LEXICAL)
         self.indices = Indices(
             sentences=VectorIndex.open(build / manifests.SENTENCE_INDEX).search,
@@ -264,6 +264,11 @@ class Engine:
             evidence=scores.evidence(place),
             duplicates=tuple(record.id for record in records[1:]),
         )
+
+
+def _map(path: Path) -> NDArray[np.float16]:
+    """The array in a file, read as it is needed; a plain view, whose slices cost less than a memmap's."""
+    return np.asarray(np.load(path, mmap_mode="r"))
 
 
 def _panel(sentence: QuerySentence) -> Facet | None:
