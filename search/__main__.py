@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from search import printing
 from search import query as queries
-from search.errors import InputError, TriptychError
+from search.errors import CorpusError, InputError, ModelError, TriptychError
 from search.exports import FORMATS, export
 from search.manifest import current_build
 from search.settings import load_settings
@@ -21,10 +21,12 @@ from search.types import PANELS, Facet, Filters, Matcher, Query, QueryPaper
 if TYPE_CHECKING:
     from search.engine import Engine
 
-FOUND, NOTHING_FOUND, FAILED, STOPPED = 0, 1, 2, 130
+FOUND, NOTHING_FOUND, STOPPED = 0, 1, 130
+FAILED = {CorpusError: 3, ModelError: 4}
+"""The exit code of a mistake; 2 for what the user gave."""
 _EPILOG = (
-    "Exit codes: 0 papers were found, 1 none passes the filters, 2 something is wrong with the query, an "
-    "option or the corpus (one sentence on standard error)."
+    "Exit codes: 0 papers were found, 1 none passes the filters, 2 the query or an option cannot be used, "
+    "3 the corpus is missing or damaged, 4 a model cannot be loaded, 130 stopped."
 )
 
 
@@ -92,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(args)
     except TriptychError as error:
         print(error, file=sys.stderr)
-        return FAILED
+        return FAILED.get(type(error), 2)
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:  # the reader, such as `head`, has had enough

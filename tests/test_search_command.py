@@ -180,7 +180,7 @@ def test_a_missing_corpus_is_said_in_a_process_of_its_own(tmp_path):
         cwd=ROOT,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert b"There is no built corpus" in done.stderr
     assert b"Traceback" not in done.stderr
 
