@@ -8,7 +8,7 @@ text and used only by the encoder that made them; everything else is encoded as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +52,9 @@ class Shipped:
             yield Encoded(vectors[1:], vectors[0], facets / facets.sum(axis=1, keepdims=True))
 
 
+_NAMES = tuple(field.name for field in fields(Shipped))
+
+
 def load_shipped(encoder_id: str, path: Path | None = None) -> Shipped | None:
     """The shipped vectors, or None where there are none of this encoder."""
     path = path or SHIPPED
@@ -60,9 +63,7 @@ def load_shipped(encoder_id: str, path: Path | None = None) -> Shipped | None:
     with np.load(path) as file:
         if str(file["encoder"]) != encoder_id:
             return None
-        return Shipped(
-            encoder_id, *(file[name] for name in ("keys", "starts", "vectors", "scales", "facets"))
-        )
+        return Shipped(encoder_id, *(file[name] for name in _NAMES[1:]))
 
 
 def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
@@ -76,15 +77,7 @@ def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
         VectorCache(cache_folder(corpus, manifest.encoder), manifest.dimension) as cache,
     ):
         shipped = compress(manifest.encoder, keys, list(cache.get(keys)))
-    np.savez(
-        path,
-        encoder=np.array(shipped.encoder),
-        keys=shipped.keys,
-        starts=shipped.starts,
-        vectors=shipped.vectors,
-        scales=shipped.scales,
-        facets=shipped.facets,
-    )
+    np.savez(path, **{name: np.asarray(getattr(shipped, name)) for name in _NAMES})
     return path.stat().st_size
 
 
