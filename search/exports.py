@@ -70,7 +70,7 @@ def _entry(key: str, reference: Reference) -> str:
         "archiveprefix": "arXiv" if paper.arxiv_id else "",
         "pmid": _verbatim(paper.pmid),
         "url": _verbatim(paper.url),
-        "keywords": ", ".join(_latex(field) for field in paper.fields),
+        "keywords": ", ".join(_keyword(field) for field in paper.fields),
         "abstract": _latex(paper.abstract),
         "note": _latex(reference.note),
     }
@@ -92,7 +92,16 @@ _LATEX = str.maketrans(
 
 def _latex(text: str) -> str:
     """One line of text with LaTeX's own characters escaped; accents stay as Unicode."""
-    return _line(text).translate(_LATEX)
+    # An empty group keeps LaTeX from setting two of these as a dash or a quotation mark.
+    return _PAIR.sub(r"\1{}", _line(text).translate(_LATEX))
+
+
+_PAIR = re.compile(r"([-'`])(?=\1)")
+
+
+def _keyword(field: str) -> str:
+    """A keyword, in braces if it holds what keywords are parted by."""
+    return f"{{{_latex(field)}}}" if "," in field or ";" in field else _latex(field)
 
 
 def _protect(title: str) -> str:
@@ -107,7 +116,10 @@ def _bibtex_name(name: str) -> str:
     """A name BibTeX does not take apart where it is not "Family, Given", and never at an "and"."""
     whole = "," not in name and " " in name.strip()
     braced = whole and not _is_person(name)
-    text = _latex(name)
+    parts = name.split(", ")
+    text = _latex(
+        ", ".join([parts[0], parts[2], parts[1]]) if len(parts) == 3 else name
+    )  # Family, Jr., Given
     if braced or re.search(r"\band\b", name, re.I):
         return f"{{{text}}}"
     return text
@@ -202,11 +214,16 @@ def _item(key: str, reference: Reference) -> dict[str, Any]:
         "archive": "arXiv" if paper.arxiv_id else "",
         "archive_location": paper.arxiv_id,
         "URL": paper.url,
-        "keyword": ", ".join(paper.fields),
+        "keyword": _keywords(paper.fields),
         "abstract": paper.abstract,
         "note": reference.note,
     }
     return {name: value for name, value in item.items() if value}
+
+
+def _keywords(fields: Sequence[str]) -> str:
+    """Keywords in one text; semicolons part them, since a keyword may hold commas."""
+    return "; ".join(fields) + (";" if len(fields) == 1 and "," in fields[0] else "")
 
 
 def _csl_name(name: str) -> dict[str, str]:

@@ -26,7 +26,6 @@ from index_build.sources.records import (
     doi_of,
     fingerprint,
     full_name,
-    keywords_of,
     name_paper,
     pmid_of,
     unique,
@@ -39,6 +38,8 @@ from search.types import Paper
 _START = re.compile(r"\s*@\s*[a-zA-Z]+\s*[{(]")
 _NOT_A_PAPER = re.compile(r"\s*@\s*(?:comment|preamble)\b", re.IGNORECASE)
 _STRING = re.compile(r"\s*@\s*string\b", re.IGNORECASE)
+_JOINED = re.compile(r"(?<=[\w\"}])\s*#\s*(?=[\w\"{])")
+_KEYWORD = re.compile(r"(?:[^{},;]|\{(?:[^{}]|\{[^{}]*\})*\})+")
 _ESCAPED = re.compile(r"\\([_%&#~$])")
 _VENUES = "journal journaltitle booktitle howpublished series school institution publisher".split()
 
@@ -68,8 +69,8 @@ def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
     abstract = latex_text(get("abstract", ""))
     venue = next((latex_text(values[name]) for name in _VENUES if get(name)), "")
     url = url_of(_ESCAPED.sub(r"\1", get("url", "")))
-    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", ""))) or doi_of(url if "doi.org/" in url else "")
-    arxiv_id = _arxiv_id(values, venue, url)
+    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
+    arxiv_id = _arxiv_id(values, venue)
     pmid = pmid_of(get("pmid"))
     named = name_paper("", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid)
     return complete(
@@ -79,8 +80,8 @@ def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
             abstract=abstract,
             authors=unique(_names(get("author") or get("editor", ""))),
             year=year_of(get("year") or get("date")),
-            venue="arXiv" if arxiv_id and venue.lower().startswith("arxiv") else venue,
-            fields=keywords_of(latex_text(get("keywords", ""))),
+            venue="arXiv" if arxiv_of(venue) == arxiv_id != "" else venue,
+            fields=_keywords(get("keywords", "")),
             doi=doi,
             arxiv_id=arxiv_id,
             pmid=pmid,
@@ -104,21 +105,24 @@ def _parse(block: Block, abbreviations: Mapping[str, str]) -> tuple[str, dict[st
     entry = (library.entries or repeated)[0]
     values: dict[str, str] = {}
     for field in entry.fields:
-        values.setdefault(field.key.lower(), _value(str(field.value), field.enclosing, abbreviations))
+        enclosed = field.enclosing != "no-enclosing" and not repeated
+        value = str(field.value)
+        values.setdefault(field.key.lower(), value if enclosed else _value(value, abbreviations))
     return entry.key.strip(), values
 
 
-def _value(text: str, enclosing: str | None, abbreviations: Mapping[str, str]) -> str:
-    """The text of a field: unenclosed it is a number, an abbreviation, or pieces joined with "#"."""
-    if text[:1] in ('"', "{") and "#" not in text:
-        return text[1:-1]
-    if enclosing != "no-enclosing":
-        return text
-    pieces = (piece.strip() for piece in text.split("#"))
+def _value(text: str, abbreviations: Mapping[str, str]) -> str:
+    """The text of a field as written: quoted, a number, an abbreviation, or these joined with "#"."""
+    pieces = (piece.strip() for piece in _JOINED.split(text))
     return "".join(
         piece[1:-1] if piece[:1] in ('"', "{") else abbreviations.get(piece.lower(), piece)
         for piece in pieces
     )
+
+
+def _keywords(text: str) -> tuple[str, ...]:
+    """Keywords between commas or semicolons; one in braces may hold them."""
+    return unique(latex_text(keyword) for keyword in _KEYWORD.findall(text))
 
 
 def _names(text: str) -> Iterator[str]:
@@ -133,8 +137,8 @@ def _names(text: str) -> Iterator[str]:
         yield latex_text(full_name(family, given, suffix))
 
 
-def _arxiv_id(values: Mapping[str, str], venue: str, url: str) -> str:
-    """From eprint, from the "arXiv preprint arXiv:..." that search engines write, or from the link."""
+def _arxiv_id(values: Mapping[str, str], venue: str) -> str:
+    """From eprint, or from the "arXiv preprint arXiv:..." that search engines write."""
     kind = values.get("archiveprefix") or values.get("eprinttype") or "arxiv"
     eprint = arxiv_of(values.get("eprint")) if kind.lower() == "arxiv" else ""
-    return eprint or arxiv_of(venue if "arxiv" in venue.lower() else url if "arxiv.org/" in url else "")
+    return eprint or arxiv_of(venue if "arxiv" in venue.lower() else "")

@@ -39,7 +39,7 @@ def to_paper(record: Record) -> Paper:
     get = record.get
     title, abstract = to_text(first_text(record, "title")), to_text(plain(get("abstract")))
     url, doi = url_of(get("URL")), doi_of(get("DOI"))
-    arxiv_id = _arxiv_id(record, url)
+    arxiv_id = _arxiv_id(record)
     noted = _PMID_LINE.search(plain(get("note")))
     pmid = pmid_of(get("PMID") or (noted[1] if noted else ""))
     return complete(
@@ -61,11 +61,11 @@ def to_paper(record: Record) -> Paper:
     )
 
 
-def _arxiv_id(record: Record, url: str) -> str:
+def _arxiv_id(record: Record) -> str:
     if plain(record.get("archive")).lower() == "arxiv":
         return arxiv_of(record.get("archive_location"))
     number = plain(record.get("number"))
-    return arxiv_of(number if number.lower().startswith("arxiv:") else url if "arxiv.org/" in url else "")
+    return arxiv_of(number if number.lower().startswith("arxiv:") else "")
 
 
 def _year(record: Record) -> int | None:

@@ -10,6 +10,9 @@ from index_build.sources.tables import find_header
 _KEY = re.compile(r'"([\w-]+)"\s*:')
 _SENTENCES = re.compile(r'"abstract"\s*:\s*\[\s*"')
 _OPENALEX = re.compile(r'"abstract_inverted_index"|"https?://openalex\.org/W\d')
+_CSL_TYPE = re.compile(
+    r'"type"\s*:\s*"(?:article(?:-journal)?|paper-conference|chapter|book|thesis|report|webpage|manuscript)"'
+)
 _XML = {
     "pubmed": re.compile(r"<(?:PubmedArticleSet|PubmedArticle|PubmedBookArticle|MedlineCitation)\b"),
     "acl": re.compile(r"<collection\b.*?<(?:volume|event)\b", re.DOTALL),
@@ -52,6 +55,7 @@ def _detect_json(text: str) -> str:
         return "s2"
     if {"_id", "text"} <= keys:
         return "beir"
-    if {"type", "title"} <= keys and keys & {"issued", "container-title", "date-parts", "family", "DOI"}:
+    telling = keys & {"issued", "container-title", "date-parts", "family", "DOI"}
+    if {"type", "title"} <= keys and (telling or (text[0] == "[" and _CSL_TYPE.search(text))):
         return "csl-json"
     return "jsonl" if keys else "unknown"

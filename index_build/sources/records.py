@@ -93,15 +93,26 @@ def reject(source: str, place: str, reason: Reason, raw: str | bytes = "") -> Re
 
 
 def complete(paper: Paper) -> Paper:
-    """The paper, if there is anything in it to search for, with the arXiv id that its DOI may hold."""
+    """The paper, if there is anything in it to search for, with the ids that its links and DOI hold."""
     if not paper.title and not paper.abstract:
         raise BadRecord(Reason.NO_TEXT)
-    if paper.doi.startswith(_ARXIV_DOI) and not paper.arxiv_id:
-        return replace(paper, arxiv_id=arxiv_of(paper.doi.removeprefix(_ARXIV_DOI)))
-    return paper
+    doi = paper.doi or (doi_of(paper.url) if "doi.org/" in paper.url else "")
+    arxiv_id = paper.arxiv_id or arxiv_of(
+        doi.removeprefix(_ARXIV_DOI) if doi.startswith(_ARXIV_DOI) else _after(paper.url, "arxiv.org/abs/")
+    )
+    pmid = paper.pmid or pmid_of(_after(paper.url, "pubmed.ncbi.nlm.nih.gov/"))
+    if (doi, arxiv_id, pmid) == (paper.doi, paper.arxiv_id, paper.pmid):
+        return paper
+    return replace(paper, doi=doi, arxiv_id=arxiv_id, pmid=pmid)
 
 
 _ARXIV_DOI = "10.48550/arxiv."
+
+
+def _after(url: str, site: str) -> str:
+    return url.partition(site)[2] if site in url else ""
+
+
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _EARLIEST, _LATEST = 1500, date.today().year + 2
 
@@ -123,9 +134,9 @@ def doi_of(value: object) -> str:
         return ""
     match = _DOI.search(unquote(value) if "%2" in value else value)
     doi = match[0].lower() if match else ""
-    while doi and (doi[-1] in ".,;:'}]" or (doi[-1] == ")" and doi.count("(") < doi.count(")"))):
+    while doi and (doi[-1] in ".,;:'}]/" or (doi[-1] == ")" and doi.count("(") < doi.count(")"))):
         doi = doi[:-1]
-    return doi
+    return doi if "/" in doi else ""
 
 
 _ARXIV = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)")
@@ -238,7 +249,8 @@ def _part_names(text: str) -> list[str]:
     if text.count(".") == 1:  # PubMed's tables: "Family AB, Family CD."
         text = text.rstrip(" .")
     parts = [part.strip() for part in re.split(r",(?: and )?| and ", text)]
-    return parts if all(" " in part for part in parts) else text.split(" and ")
+    is_list = all(" " in part for part in parts) and not parts[0][:1].islower()
+    return parts if is_list else text.split(" and ")
 
 
 def _author(item: Mapping[str, object]) -> str:

@@ -44,7 +44,7 @@ def to_paper(block: Block) -> Paper:
     abstract = to_text(first_text(record, "abstract", "notes_abstract"))
     urls = [url for url in record.get("urls", ()) if url_of(url)]
     numbers = [first_text(record, tag) for tag in ("accession_number", "custom1", "custom2")] + urls
-    doi = doi_of(first_text(record, "doi")) or next(filter(None, map(doi_of, _links(record, urls))), "")
+    doi = doi_of(first_text(record, "doi") or first_text(record, "file_attachments2", "type_of_work"))
     arxiv_id = next((arxiv_of(text) for text in numbers if "arxiv" in text.lower()), "")
     pmid = next((pmid_of(text) for text in numbers if re.match(r"PMID|https?://\S*pubmed", text, re.I)), "")
     return complete(
@@ -83,11 +83,6 @@ def _parse(block: Block) -> Mapping[str, Any]:
         raise BadRecord(Reason.BAD_ENTRY)
     record: Mapping[str, Any] = records[0]
     return record
-
-
-def _links(record: Mapping[str, Any], urls: list[str]) -> list[str]:
-    """Where Embase and others keep a DOI that is not under DO."""
-    return [first_text(record, "file_attachments2", "type_of_work", "note"), *urls]
 
 
 def _own_id(number: str) -> str:
