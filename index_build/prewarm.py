@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,8 @@ def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
         VectorCache(cache_folder(corpus, manifest.encoder), manifest.dimension) as cache,
     ):
         shipped = compress(manifest.encoder, keys, list(cache.get(keys)))
-    np.savez(path, **{name: np.asarray(getattr(shipped, name)) for name in _NAMES})
+    arrays: dict[str, Any] = {name: np.asarray(getattr(shipped, name)) for name in _NAMES}
+    np.savez(path, **arrays)
     return path.stat().st_size
 
 
