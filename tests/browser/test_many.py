@@ -1,0 +1,58 @@
+"""Many people at once: twenty sessions over the app's own socket, each with its own answer."""
+
+from __future__ import annotations
+
+import asyncio
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from search.query import to_link
+from search.types import Query, QueryPaper, QuerySentence
+from tests.app_corpus import METHODS, PROBLEMS
+from tests.browser.conftest import Server
+
+SESSIONS = 20
+
+
+def query(number: int) -> tuple[str, str]:
+    """A link that asks for one problem, and the words that its answers begin with."""
+    problem = list(PROBLEMS)[number % len(PROBLEMS)]
+    sentences = tuple(QuerySentence(text) for text in PROBLEMS[problem].split(". "))
+    return to_link(Query((QueryPaper(f"Number {number}", sentences),)), ""), problem.capitalize()
+
+
+async def ask(server: Server, number: int) -> tuple[str, list[str]]:
+    """One session: opens a link, reads until the script has finished; its title and its cards."""
+    link, _ = query(number)
+    url = server.url.replace("http", "ws", 1) + "/_stcore/stream"
+    title, cards = "", []
+    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None) as socket:
+        asked = BackMsg()
+        asked.rerun_script.query_string = f"q={link}"
+        await socket.send(asked.SerializeToString())
+        async for data in socket:
+            message = ForwardMsg.FromString(data)
+            element = message.delta.new_element
+            if element.HasField("heading") and element.heading.tag == "h1":
+                title = element.heading.body
+            if element.HasField("html") and element.html.body.startswith('<article class="card">'):
+                cards.append(element.html.body)
+            if message.WhichOneof("type") == "script_finished":
+                break
+    return title, cards
+
+
+async def ask_all(server: Server) -> list[tuple[str, list[str]]]:
+    return await asyncio.gather(*(ask(server, number) for number in range(SESSIONS)))
+
+
+def test_twenty_sessions_at_once_all_get_their_own_answers(server: Server) -> None:
+    answers = asyncio.run(ask_all(server))
+    for number, (title, cards) in enumerate(answers):
+        assert title == f"Number {number}"
+        assert len(cards) == 20, number
+        _, beginning = query(number)
+        for card in cards[: len(METHODS)]:
+            assert f">{beginning}: a study" in card, number
