@@ -116,7 +116,7 @@ def encode(collection: Collection, queries: Sequence[PoolQuery], name: str, alon
 
 
 def read_papers(folder: Path, papers: Sequence[Paper], alone: bool) -> Floats:
-    """Sentence vectors [S, d] of all papers, then their first tokens [P, d] unless sentences are read alone."""
+    """Sentence vectors [S, d] of all papers, then their first tokens [P, d] unless read alone."""
     reader = Reader(folder)
     if alone:
         texts = [Document("", (sentence.text,)) for paper in papers for sentence in paper.sentences]

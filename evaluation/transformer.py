@@ -1,4 +1,4 @@
-"""A transformer as its authors use it: token means per sentence and the first token, in the model's own scale.
+"""A transformer as its authors use it: token means per sentence and the first token, in its own scale.
 
 The product's encoder is tuned for speed and gives unit vectors; published distances need the raw ones.
 """
