@@ -85,7 +85,7 @@ def test_build_without_files_builds_again(corpus, capsys):
 def test_status(corpus, capsys):
     assert main(["status", str(corpus)]) == 0
     assert "4" in capsys.readouterr().out
-    assert main(["status", str(corpus), "--json"]) == 0
+    assert main(["status", "--out", str(corpus), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["manifest"]["papers"] == 4
 
 
