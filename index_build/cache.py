@@ -13,19 +13,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from search.encoding import Encoded
+from search.errors import CorpusError
 from search.manifest import CACHE
 from search.store import StoredDocument
 from search.types import FACETS
 
 RECORDS, ENTRIES = "records.f16", "entries.bin"
 KEY_BYTES = 16
-_ENTRY = np.dtype([("key", f"S{KEY_BYTES}"), ("start", "<i8"), ("sentences", "<i8")])
-"""`start` counts 16-bit numbers, not bytes."""
+_ENTRY = np.dtype([("key", f"S{KEY_BYTES}"), ("start", "<i8"), ("sentences", "<u4"), ("checksum", "<u4")])
+"""`start` counts 16-bit numbers, not bytes; the checksum is the record's CRC-32."""
 
 Keys = NDArray[np.bytes_]
 
@@ -76,7 +78,7 @@ class VectorCache:
         size = os.fstat(self._entries.fileno()).st_size // _ENTRY.itemsize * _ENTRY.itemsize
         self._entries.seek(0)
         entries = np.frombuffer(self._entries.read(size), _ENTRY)
-        ends = entries["start"] + self._length(entries["sentences"])
+        ends = entries["start"] + self._length(entries["sentences"].astype(np.int64))
         # Records follow one another without a gap, so the first entry that breaks the chain is torn.
         starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
         available = os.fstat(self._records.fileno()).st_size // 2
@@ -92,7 +94,7 @@ class VectorCache:
         self._sorted = entries[np.argsort(entries["key"], kind="stable")]
         size = os.fstat(self._records.fileno()).st_size // 2
         self._numbers: NDArray[np.float16] = (
-            np.memmap(self._records.name, np.float16, "r", shape=(size,)) if size else np.empty(0, np.float16)
+            np.memmap(self._records.name, "<f2", "r", shape=(size,)) if size else np.empty(0, np.float16)
         )
 
     def missing(self, keys: Keys) -> NDArray[np.int64]:
@@ -104,10 +106,11 @@ class VectorCache:
         """Add documents; when this returns they are on disk. `get` sees them after `refresh`."""
         start = os.fstat(self._records.fileno()).st_size // 2
         entries = np.zeros(len(keys), _ENTRY)
-        for position, item in enumerate(encoded):
+        for position, (key, item) in enumerate(zip(keys, encoded, strict=True)):
             numbers = np.concatenate([item.paper, item.sentences.ravel(), item.facets.ravel()])
-            self._records.write(numbers.astype("<f2").tobytes())
-            entries[position] = (keys[position], start, len(item.sentences))
+            record = numbers.astype("<f2").tobytes()
+            self._records.write(record)
+            entries[position] = (key, start, len(item.sentences), crc32(record))
             start += len(numbers)
         _to_disk(self._records)
         self._entries.write(entries.tobytes())
@@ -122,9 +125,14 @@ class VectorCache:
         for place in find(self._sorted["key"], keys):
             if place < 0:
                 raise KeyError("a text that was never encoded")
-            _, start, count = self._sorted[place].item()
-            record = self._numbers[start : start + self._length(count)].astype(np.float32)
-            paper, sentences, facets = np.split(record, [self.dimension, self.dimension * (1 + count)])
+            _, start, count, checksum = self._sorted[place].item()
+            record = self._numbers[start : start + self._length(count)]
+            if crc32(record.data) != checksum:
+                raise CorpusError(
+                    f"The vectors in {self._records.name} are damaged; delete the file, then build."
+                )
+            numbers = record.astype(np.float32)
+            paper, sentences, facets = np.split(numbers, [self.dimension, self.dimension * (1 + count)])
             yield Encoded(sentences.reshape(count, -1), paper, facets.reshape(count, -1))
 
 

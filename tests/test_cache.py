@@ -9,6 +9,7 @@ import pytest
 
 from index_build.cache import ENTRIES, RECORDS, VectorCache, cache_folder, keys_of
 from search.encoding import Encoded
+from search.errors import CorpusError
 from search.store import StoredDocument
 
 DIMENSION = 8
@@ -90,6 +91,18 @@ def test_records_without_an_entry_are_written_again(tmp_path: Path) -> None:
         crashed.write(bytes(64))
     fill(tmp_path, documents[2:], encoded[2:])
     assert_holds(tmp_path, documents, encoded)
+
+
+def test_damaged_vectors_are_not_used(tmp_path: Path) -> None:
+    documents, encoded = make(5)
+    fill(tmp_path, documents, encoded)
+    records = bytearray((tmp_path / RECORDS).read_bytes())
+    records[7] ^= 1
+    (tmp_path / RECORDS).write_bytes(records)
+    with VectorCache(tmp_path, DIMENSION) as cache:
+        assert len(list(cache.get(keys_of(documents[1:])))) == 4
+        with pytest.raises(CorpusError, match=RECORDS):
+            list(cache.get(keys_of(documents)))
 
 
 def test_encoders_have_folders_of_their_own(tmp_path: Path) -> None:
