@@ -314,7 +314,7 @@ def test_killing_a_build_at_ten_random_moments(tmp_path: Path) -> None:
         started = context.Event()
         process = context.Process(target=build_slowly, args=(corpus, started))
         process.start()
-        started.wait()
+        assert started.wait(600), "the build never began"
         time.sleep(moments.uniform(0, whole))
         process.kill()
         process.join()
