@@ -22,6 +22,7 @@ from evaluation.pools import data_hash
 from evaluation.results import save, write_json
 from evaluation.tables import method_table
 from index_build.sources import read
+from search.cleaning import has_words
 from search.engine import Engine
 from search.errors import InputError
 from search.lexical import weigh_terms
@@ -93,8 +94,9 @@ def read_task(folder: Path, split: str, most: int | None = None) -> Task:
     grades = read_qrels(find_file(folder / "qrels", f"{split}.tsv"))
     asked = []
     for record in read_records(find_file(folder, "queries.jsonl")):
-        if grades.get(record["_id"]):
-            asked.append(Asked(record["_id"], record.get("title") or "", record.get("text") or ""))
+        query = Asked(str(record.get("_id")), record.get("title") or "", record.get("text") or "")
+        if grades.get(query.id) and has_words(query.title + query.text):
+            asked.append(query)
     if not papers or not asked:
         raise InputError(
             f"{folder} has {len(papers)} papers and {len(asked)} judged queries: check its files."

@@ -72,7 +72,9 @@ def read_abstracts(file: Path) -> Iterator[Paper]:
     for record in read_records(file):
         try:
             labels = record.get("pred_labels") or [None] * len(record["abstract"])
-            yield to_paper(str(record["paper_id"]), record["title"], record["abstract"], labels, record)
+            yield to_paper(
+                str(record["paper_id"]), record.get("title") or "", record["abstract"], labels, record
+            )
         except (ValueError, KeyError, TypeError) as error:
             place = record.get("paper_id", "without id")
             reason = f"{type(error).__name__}: {error}"
@@ -90,11 +92,13 @@ def to_paper(
             end = start + len(text)
             sentences.append(Sentence(text, start, end, facet, hinted=facet is not None))
             start = end + 1
+    if not sentences and (title := title.strip()):  # as in any corpus: the title is the one sentence
+        sentences.append(Sentence(title, 0, len(title)))
     year = str((record.get("metadata") or {}).get("year") or "")
     return Paper(
         id=paper_id,
-        title=title or "",
-        abstract=" ".join(sentence.text for sentence in sentences),
+        title=title,
+        abstract=" ".join(text for text in map(str.strip, texts) if text),
         year=int(year) if year.isdigit() else None,
         source="csfcube",
         sentences=tuple(sentences),

@@ -59,6 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--validation", type=int, default=100, help="query papers for tuning BM25 (default: 100)"
     )
+    group.add_argument(
+        "--limit", type=int, metavar="N", help="a corpus of N papers drawn from it, to save time"
+    )
     group.add_argument("--seed", type=int, default=1)
 
 
@@ -66,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     citations = read_citations(args.large_pools)
     sizes = sorted(args.sizes)
     queries, validation = choose_queries(citations, args.sample, args.validation, args.seed)
+    if args.limit:
+        citations = shrink(citations, [*queries, *validation], args.limit, args.seed)
     pools = draw_pools(citations, [*queries, *validation], sizes[-1], args.seed)
     words = TunableBM25([_text(paper) for paper in citations.papers.values()])
     k1, b = tune(words, citations, validation, pools, sizes)
@@ -127,6 +132,16 @@ def choose_queries(
     # A small corpus is shared out in the same proportion.
     cut = min(sample, max(1, len(able) * sample // (sample + validation)))
     return order[:cut], order[cut : cut + validation]
+
+
+def shrink(citations: Citations, queries: Sequence[str], most: int, seed: int) -> Citations:
+    """The queries, what they cite, and others drawn at random up to `most` papers."""
+    kept = dict.fromkeys([*queries, *(paper for query in queries for paper in citations.cited[query])])
+    others = [paper for paper in citations.papers if paper not in kept]
+    drawn = np.random.default_rng(seed).permutation(len(others))[: max(most - len(kept), 0)]
+    chosen = kept.keys() | {others[place] for place in drawn}
+    papers = {paper: found for paper, found in citations.papers.items() if paper in chosen}
+    return Citations(papers, {query: citations.cited[query] for query in queries})
 
 
 def draw_pools(citations: Citations, queries: Sequence[str], size: int, seed: int) -> Pools:

@@ -8,6 +8,7 @@ Recommendation (SDP 2022). The benchmark is `field -> query -> kind of candidate
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from evaluation.pools import Collection, PoolQuery, data_hash
 from evaluation.results import save, write_json
 from evaluation.tables import SHORT, method_table, number, table
 from search.encoding import load_encoder
-from search.errors import InputError
+from search.errors import InputError, TriptychError
 from search.sentences import split_paper
 from search.types import Paper
 
@@ -76,11 +77,12 @@ def run(args: argparse.Namespace) -> int:
     data = ""
     if args.papers:
         collection = to_collection(benchmark, read_papers(args.papers))
-        queries, options = list(collection.queries.values()), Options(args.encoder, progress=show_progress)
-        found = {name: rank(name, collection, queries, options) for name in args.method or METHODS}
-        data = data_hash(collection.papers.values(), queries)
+        found = rank_all(args.method or METHODS, collection, Options(args.encoder, progress=show_progress))
+        data = data_hash(collection.papers.values(), collection.queries.values())
     if args.scores:
         found[args.scores.stem] = read_scores(args.scores, benchmark)
+    if not found:
+        raise InputError("No method could run; the reasons are above.")
     figures = {
         "collection": "mdcr",
         "split": args.benchmark.stem.removeprefix("mdcr_"),
@@ -92,6 +94,17 @@ def run(args: argparse.Namespace) -> int:
     if args.save:
         save(f"mdcr-{figures['split']}", figures, load_encoder(args.encoder).id, data)
     return 0
+
+
+def rank_all(names: Iterable[str], collection: Collection, options: Options) -> dict[str, Found]:
+    """Every method that can run; the reason for each that cannot is printed."""
+    found: dict[str, Found] = {}
+    for name in names:
+        try:
+            found[name] = rank(name, collection, list(collection.queries.values()), options)
+        except TriptychError as error:
+            print(f"skipped {name}: {error}", file=sys.stderr)
+    return found
 
 
 def read_benchmark(file: Path, most: int | None = None) -> Benchmark:

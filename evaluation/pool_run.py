@@ -86,8 +86,12 @@ def measure(
             measured.skipped[name] = str(error)
             print(f"skipped {name}: {error}", file=sys.stderr)
             continue
-        if lost := [query.id for query in queries if query.id not in scores]:
-            print(f"{name} ranks only {len(scores)} queries; missing: {', '.join(lost)}", file=sys.stderr)
+        lost = [query.id for query in queries if query.id not in scores]
+        if len(lost) == len(queries):
+            measured.skipped[name] = "It ranks none of these queries."
+            continue
+        if lost:
+            print(f"{name} does not rank {len(lost)} queries: {', '.join(lost)}", file=sys.stderr)
         measured.scores[name] = scores
         measured.groups[name], measured.values[name] = summarise(collection, split, scores)
     return measured

@@ -15,6 +15,7 @@ from typing import Any
 
 from evaluation.files import read_abstracts, read_json
 from evaluation.metrics import Found, Scores, Values, mean_of_folds, pool_values
+from search.errors import InputError
 from search.types import PANELS, Facet, Paper
 
 OFFICIAL_FOLDS = {"dev": ("fold1_dev",), "test": ("fold1_test", "fold2_test")}
@@ -155,14 +156,18 @@ def _queries(
         if paper_id not in papers:
             missing.append(f"query {query_id}: its abstract is not in the collection")
             continue
-        grades = dict(zip(pool["cands"], pool["relevance_adju"], strict=True))
+        try:
+            grades = dict(zip(pool["cands"], map(int, pool["relevance_adju"]), strict=True))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"The judgements of {query_id} are not in CSFCube's layout ({error!r})."
+            ) from None
         # Some pools hold the query itself; official rankings leave it out, so it is not judged here either.
-        known = {
-            paper: int(grade) for paper, grade in grades.items() if paper in papers and paper != paper_id
-        }
+        known = {paper: grade for paper, grade in grades.items() if paper in papers and paper != paper_id}
         if lost := len(grades) - len(known) - (paper_id in grades):
             missing.append(f"query {query_id}: {lost} of {len(grades)} candidates have no abstract")
-        queries[query_id] = PoolQuery(query_id, paper_id, facet, known)
+        if known:
+            queries[query_id] = PoolQuery(query_id, paper_id, facet, known)
     return queries
 
 

@@ -307,9 +307,23 @@ def test_large_pools_draw_a_curve(
             pairs += [{"citing": f"p{number}", "cited": other} for other in cited]
     write_lines(tmp_path / "papers.jsonl.gz", papers)
     write_lines(tmp_path / "cite_pairs.jsonl.gz", pairs)
-    given = ("--large-pools", tmp_path, "--sizes", 5, 20, "--sample", 5, "--validation", 3, "--save")
+    given = (
+        "--large-pools",
+        tmp_path,
+        "--sizes",
+        5,
+        20,
+        "--sample",
+        5,
+        "--validation",
+        3,
+        "--limit",
+        46,
+        "--save",
+    )
     assert run("mdcr", *given) == 0
     saved = json.loads((tmp_path / "results" / "large-pools.json").read_text())
+    assert saved["papers"] == 46
     assert saved["pool_sizes"] == {"5": 11.0, "20": 26.0}
     for name in ("bm25", "dense", "triptych"):
         small, large = saved["methods"][name]["5"], saved["methods"][name]["20"]
