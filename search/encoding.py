@@ -1,31 +1,36 @@
-"""Title and sentences -> contextual sentence vectors, a whole-paper vector and facets, in one pass."""
+"""Title and sentences -> contextual sentence vectors, a whole-paper vector and facets, in one pass.
+
+A sentence's vector is the mean of its tokens' vectors while the model sees the whole abstract (Mysore, Cohan
+and Hope 2022, "Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document Similarity",
+eq. 2).
+"""
 
 from __future__ import annotations
 
+import ctypes.util
+import importlib.util
 import os
+import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import tee
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from search.errors import ModelError
+from search.pipeline import Model, Read, in_order, read_ahead
 from search.presets import Weights, find_weights
-from search.tokens import CONTEXT, Document, Packer, Window
+from search.tokens import Document, Packer
 from search.types import FACETS
 
 __all__ = ["Document", "Encoded", "Encoder", "load_encoder"]
 
 RECIPE_VERSION = 1
 """Raise it when the same weights would give other vectors: old caches and corpora then no longer fit."""
-LOOK_AHEAD = 1024
-"""Documents sorted by length together."""
-TOKENS_PER_BATCH = 4096
 
 Floats = NDArray[np.float32]
 
@@ -43,120 +48,143 @@ class Encoded:
 class Encoder:
     """The same code for corpus and query. Thread-safe."""
 
-    def __init__(self, weights: Weights, device: str | None = None) -> None:
-        from transformers import AutoModel
-        from transformers.utils import logging
-
-        logging.disable_progress_bar()
-        self.device = torch.device(device or "cpu")
-        self.model = AutoModel.from_pretrained(weights.folder, local_files_only=True).eval().to(self.device)
-        self.packer = _packer(weights)
-        self.labeller: Any = _labeller()
-        self.dimension: int = self.model.config.hidden_size
-        self.id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
-        self.facets_id: str = "none" if self.labeller is None else self.labeller.id
-        if self.labeller is not None:
-            self.id += f"-{self.labeller.id}"
+    def __init__(
+        self,
+        id: str,
+        packer: Packer,
+        models: Sequence[Model],
+        facets_id: str = "none",
+        labels: Encoder | None = None,
+    ) -> None:
+        """Several models are copies that work side by side; `labels` gives the facets when they do not."""
+        self.id = id
+        self.facets_id = facets_id
+        self.packer = packer
+        self.models = models
+        self.labels = labels
+        self.dimension = models[0].dimension
 
     def encode_one(self, document: Document) -> Encoded:
-        return next(self.encode([document]))
+        windows = list(self.packer.pack([document]))
+        passes = zip(windows, self.models[0].run(windows), strict=True)
+        encoded = scaled(next(merged(in_order([document], passes), self.dimension)))
+        return replace(encoded, facets=self.labels.encode_one(document).facets) if self.labels else encoded
 
     def encode(
         self, documents: Iterable[Document], progress: Callable[[int], None] | None = None
     ) -> Iterator[Encoded]:
-        """Vectors and facets in the order of the documents; memory stays bounded by the look-ahead."""
-        stream = iter(documents)
-        while chunk := list(islice(stream, LOOK_AHEAD)):
-            yield from self._encode_chunk(chunk)
+        """Vectors and facets in the order of the documents; `progress` hears how many more are done."""
+        own, other = tee(documents)
+        labels = self.labels.encode(other) if self.labels else None
+        for encoded in map(scaled, self.means(own)):
+            yield replace(encoded, facets=next(labels).facets) if labels else encoded
             if progress:
-                progress(len(chunk))
+                progress(1)
 
-    def _encode_chunk(self, documents: Sequence[Document]) -> list[Encoded]:
-        sums = [np.zeros((1 + len(document.sentences), self.dimension), np.float32) for document in documents]
-        facets = [np.zeros((len(document.sentences), len(FACETS)), np.float32) for document in documents]
-        windows = sorted(self.packer.pack(documents), key=lambda window: len(window.ids))
-        for batch in batches(windows, TOKENS_PER_BATCH):
-            ids, mask, pool = collate(batch)
-            pooled, probabilities = self._forward(ids, mask, pool)
-            for window, vectors, labels, members in zip(batch, pooled, probabilities, pool, strict=True):
-                rows = window.rows
-                sums[window.document][0] += vectors[0]
-                sums[window.document][1 + rows.start : 1 + rows.stop] += vectors[1 : 1 + len(rows)]
-                share = members[1 : 1 + len(rows)].sum(axis=1, keepdims=True)
-                facets[window.document][rows.start : rows.stop] += share * labels[: len(rows)]
-        return [
-            Encoded(unit(total[1:]), unit(total[0]), label / label.sum(axis=1, keepdims=True))
-            for total, label in zip(sums, facets, strict=True)
-        ]
-
-    @torch.inference_mode()
-    def _forward(self, ids: NDArray[Any], mask: NDArray[Any], pool: Floats) -> tuple[Floats, Floats]:
-        """Summed token vectors [b, 1 + s, d] and facet probabilities [b, s, 5] of a batch."""
-        on_device = [torch.from_numpy(array).to(self.device) for array in (ids, mask, pool)]
-        output = self.model(on_device[0], on_device[1], output_hidden_states=self.labeller is not None)
-        pooled = torch.bmm(on_device[2], output.last_hidden_state).float().cpu().numpy()
-        if self.labeller is None:
-            return pooled, np.full((*pooled.shape[:1], pooled.shape[1] - 1, len(FACETS)), 0.2, np.float32)
-        hidden = output.hidden_states[self.labeller.layer]
-        return pooled, self.labeller(hidden, on_device[1], on_device[2][:, 1:]).float().cpu().numpy()
+    def means(self, documents: Iterable[Document]) -> Iterator[Encoded]:
+        """As `encode`, without facets of others, and with vectors as long as the model made them."""
+        return merged(read_ahead(self.models, self.packer, documents), self.dimension)
 
 
-@lru_cache(maxsize=4)
-def load_encoder(name: str = "default", device: str | None = None) -> Encoder:
-    """An encoder by preset or model folder."""
-    return Encoder(find_weights(name), device)
+def merged(reads: Iterable[Read], dimension: int) -> Iterator[Encoded]:
+    """Windows of a document put together; each token counts once, in the window that owns it."""
+    for document, passes in reads:
+        count = len(document.sentences)
+        sums = np.zeros((1 + count, dimension), np.float32)
+        tokens = np.zeros((1 + count, 1), np.float32)
+        facets = np.zeros((count, len(FACETS)), np.float32)
+        for window, one in passes:
+            rows = slice(1 + window.rows.start, 1 + window.rows.stop)
+            owned = one.tokens[1:, None]
+            sums[0] += one.sums[0]
+            sums[rows] += one.sums[1:]
+            tokens[0] += one.tokens[0]
+            tokens[rows] += owned
+            labels = np.float32(1 / len(FACETS)) if one.facets is None else one.facets
+            facets[window.rows.start : window.rows.stop] += owned * labels
+        means = (sums / np.maximum(tokens, 1)).astype(np.float32)
+        yield Encoded(means[1:], means[0], facets / facets.sum(axis=1, keepdims=True))
 
 
-def batches(windows: Sequence[Window], tokens: int) -> Iterator[list[Window]]:
-    """Runs of windows, each of at most `tokens` tokens counting pads (or one window)."""
-    batch: list[Window] = []
-    for window in windows:
-        widest = max((len(other.ids) for other in [*batch[-1:], window]), default=0)
-        if batch and widest * (len(batch) + 1) > tokens:
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
-
-
-def collate(batch: Sequence[Window]) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Ids [b, t], attention mask [b, t] and pooling matrix [b, 1 + s, t]: row 0 the paper, then sentences.
-
-    A row of the pooling matrix has ones at the tokens it sums; sums, because unit vectors follow.
-    """
-    width = max(len(window.ids) for window in batch)
-    height = max(len(window.rows) for window in batch)
-    ids = np.zeros((len(batch), width), np.int64)
-    mask = np.zeros((len(batch), width), np.int64)
-    pool = np.zeros((len(batch), 1 + height, width), np.float32)
-    for row, window in enumerate(batch):
-        length = len(window.ids)
-        ids[row, :length] = window.ids
-        mask[row, :length] = 1
-        pool[row, 0, :length] = window.owner != CONTEXT
-        for place, sentence in enumerate(window.rows, start=1):
-            pool[row, place, :length] = window.owner == sentence
-    return ids, mask, pool
+def scaled(encoded: Encoded) -> Encoded:
+    """Vectors of unit length."""
+    return replace(encoded, sentences=unit(encoded.sentences), paper=unit(encoded.paper))
 
 
 def unit(vectors: Floats) -> Floats:
-    """Rows scaled to length one."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
 
 
-def _packer(weights: Weights) -> Packer:
-    tokenizer = Tokenizer.from_file(str(weights.folder / "tokenizer.json"))
+@lru_cache(maxsize=2)
+def load_encoder(name: str = "default", device: str | None = None) -> Encoder:
+    """An encoder by preset (default, quality), model folder or name on the Hugging Face hub.
+
+    Without a device it uses all graphics cards there are, else the processor.
+    """
+    weights = find_weights(name)
+    id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
+    devices = find_devices(device or "")
+    if name != "default":
+        from search.torch_model import TorchModel, load_packer
+
+        models = [TorchModel(weights.folder, card, weights.first_token) for card in devices]
+        labels = load_encoder("default", device)
+        packer = load_packer(weights.folder)
+        return Encoder(f"{id}-{labels.facets_id}", packer, models, labels.facets_id, labels)
+    return _default_encoder(id, weights, devices)
+
+
+def _default_encoder(id: str, weights: Weights, devices: list[str]) -> Encoder:
+    """The default weights with the labeller in the same pass: 8-bit on processors, torch on cards."""
+    packer = bert_packer(weights.folder)
+    if devices == ["cpu"]:
+        from search.onnx_model import OnnxModel, read_labeller
+
+        tensors, layer, facets_id = read_labeller()
+        model = OnnxModel(weights.folder, tensors, layer)
+        return Encoder(f"{id}-{facets_id}", packer, [model] * cores(), facets_id)
+    from search.facets import load_labeller
+    from search.torch_model import TorchModel
+
+    labellers = [load_labeller() for _ in devices]
+    pairs = zip(devices, labellers, strict=True)
+    models = [TorchModel(weights.folder, device, False, labeller) for device, labeller in pairs]
+    return Encoder(f"{id}-{labellers[0].id}", packer, models, labellers[0].id)
+
+
+def bert_packer(folder: Path) -> Packer:
+    """The tokenizer of a BERT folder, without the weight of the transformers package."""
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    cls, sep, unk = (tokenizer.token_to_id(token) or 0 for token in ("[CLS]", "[SEP]", "[UNK]"))
-    return Packer(tokenizer, cls, sep, unk, limit=512, overlap=128)
+    cls, sep, unk = (tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]", "[UNK]"))
+    if cls is None or sep is None or unk is None:
+        raise ModelError(f"The tokenizer in {folder} is not BERT's; install the model again.")
+    return Packer(tokenizer, cls, sep, unk)
 
 
-def _labeller() -> Any:
-    """The facet labeller, or None where its weights are not there yet."""
-    from search.facets import MODELS, WEIGHTS, load_labeller
+def find_devices(wanted: str) -> list[str]:
+    """The devices to work on: the named (cpu, cuda, cuda:1, mps), else all cards there are, else the CPU."""
+    if wanted == "cpu" or (not wanted and not may_have_card()):
+        return ["cpu"]
+    from search.torch_model import find_cards
 
-    folder = Path(os.environ.get("TRIPTYCH_FACETS") or MODELS)
-    return load_labeller() if (folder / WEIGHTS).exists() else None
+    cards = find_cards(wanted)
+    if wanted and not cards:
+        raise ModelError(f"There is no device {wanted!r} here; leave the setting empty, or use cpu.")
+    return cards or ["cpu"]
+
+
+def may_have_card() -> bool:
+    """Whether it is worth asking torch for graphics cards: loading it takes seconds and 200 MB."""
+    apple = platform.system() == "Darwin" and platform.machine() == "arm64"
+    drivers = any(ctypes.util.find_library(name) for name in ("cuda", "nvcuda", "amdhip64"))
+    return (apple or drivers) and importlib.util.find_spec("torch") is not None
+
+
+def cores() -> int:
+    """Processors this process may use; OMP_NUM_THREADS lowers it, as it does for torch."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(allowed, int(asked))) if asked.isdigit() else allowed

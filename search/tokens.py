@@ -29,15 +29,21 @@ class Window:
     """One input of the model: a whole paper, or a stretch of a long one."""
 
     document: int
+    """Position among the documents that were packed together."""
     ids: NDArray[np.int32]
     owner: NDArray[np.int32]
     """Per token: the sentence it belongs to, OUTSIDE or CONTEXT."""
+    rows: range
+    """The sentences that own tokens here; they are always neighbours, and so are their tokens."""
 
-    @property
-    def rows(self) -> range:
-        """The sentences that own tokens here; they are always neighbours."""
-        owned = self.owner[self.owner >= 0]
-        return range(int(owned[0]), int(owned[-1]) + 1) if len(owned) else range(0)
+    def membership(self, first_only: bool) -> NDArray[np.float32]:
+        """Which tokens make which vector, [1 + s, t] of 0 and 1: the paper, then the sentences of `rows`.
+
+        The paper's vector is made of all tokens, or of the first one where the model was trained so.
+        """
+        sentences = np.array(self.rows, np.int32)[:, None] == self.owner
+        paper = np.arange(len(self.ids)) == 0 if first_only else self.owner != CONTEXT
+        return np.vstack([paper, sentences]).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +59,9 @@ class Packer:
     cls: int
     sep: int
     unk: int
-    limit: int
+    limit: int = 512
     """Most tokens the model takes at once."""
-    overlap: int
+    overlap: int = 128
 
     def pack(self, documents: Sequence[Document]) -> Iterator[Window]:
         texts = [text for document in documents for text in (document.title, *document.sentences)]
@@ -67,22 +73,29 @@ class Packer:
             yield from self._windows(number, title, sentences)
 
     def _windows(self, number: int, title: list[int], sentences: list[list[int]]) -> Iterator[Window]:
-        head = [self.cls, *title, self.sep] if title else [self.cls]
-        body = np.array([token for ids in sentences for token in ids], np.int32)
-        owner = np.repeat(np.arange(len(sentences), dtype=np.int32), [len(ids) for ids in sentences])
+        head = np.array([self.cls, *title, self.sep] if title else [self.cls])
+        body = np.array([token for ids in sentences for token in ids], np.int64)
+        owner = np.repeat(np.arange(len(sentences)), [len(ids) for ids in sentences])
         if len(head) > self.limit // 2:  # an endless title is read in windows like the rest
-            body = np.concatenate([np.array(head[1:], np.int32), body])
-            owner = np.concatenate([np.full(len(head) - 1, OUTSIDE, np.int32), owner])
-            head = [self.cls]
-        room = self.limit - len(head) - 1
-        for turn, (start, end, mine) in enumerate(spread(len(body), room, self.overlap)):
-            window_owner = np.full(len(head) + end - start + 1, OUTSIDE if turn == 0 else CONTEXT, np.int32)
-            window_owner[len(head) : -1] = CONTEXT
-            window_owner[len(head) + mine.start - start : len(head) + mine.stop - start] = owner[
-                mine.start : mine.stop
-            ]
-            ids = np.concatenate([np.array(head, np.int32), body[start:end], [self.sep]], dtype=np.int32)
-            yield Window(number, ids, window_owner)
+            body = np.concatenate([head[1:], body])
+            owner = np.concatenate([np.full(len(head) - 1, OUTSIDE), owner])
+            head = head[:1]
+        for start, end, mine in spread(len(body), self.limit - len(head) - 1, self.overlap):
+            owners = np.full(end - start, CONTEXT)
+            owners[mine.start - start : mine.stop - start] = owner[mine.start : mine.stop]
+            edge = OUTSIDE if start == 0 else CONTEXT
+            ends = np.full(len(head), edge), np.full(1, edge)
+            yield Window(
+                number,
+                np.concatenate([head, body[start:end], [self.sep]]).astype(np.int32),
+                np.concatenate([ends[0], owners, ends[1]]).astype(np.int32),
+                _rows(owners),
+            )
+
+
+def _rows(owners: NDArray[np.int64]) -> range:
+    owned = owners[owners >= 0]
+    return range(int(owned[0]), int(owned[-1]) + 1) if len(owned) else range(0)
 
 
 def spread(length: int, room: int, overlap: int) -> list[tuple[int, int, range]]:
@@ -96,9 +109,21 @@ def spread(length: int, room: int, overlap: int) -> list[tuple[int, int, range]]
     overlap = min(overlap, room // 2)
     count = -(-(length - overlap) // (room - overlap))
     starts = [turn * (length - room) // (count - 1) for turn in range(count)]
-    cuts = [
-        0,
-        *((later + earlier + room) // 2 for earlier, later in pairwise(starts)),
-        length,
-    ]
+    cuts = [0, *((later + earlier + room) // 2 for earlier, later in pairwise(starts)), length]
     return [(start, start + room, range(cuts[turn], cuts[turn + 1])) for turn, start in enumerate(starts)]
+
+
+def batches(windows: Sequence[Window], tokens: int) -> Iterator[list[Window]]:
+    """Runs of neighbours, each of at most `tokens` tokens counting pads, or of one window."""
+    batch: list[Window] = []
+    for window in windows:
+        if batch and longest([*batch, window]) * (len(batch) + 1) > tokens:
+            yield batch
+            batch = []
+        batch.append(window)
+    if batch:
+        yield batch
+
+
+def longest(batch: Sequence[Window]) -> int:
+    return max(len(window.ids) for window in batch)

@@ -1,0 +1,170 @@
+"""The default encoder and its facet labeller as one 8-bit ONNX graph, made from their weights without torch.
+
+One paper per run: activations are quantised with one scale per tensor, so papers in a common batch would
+change one another's vectors; alone there is also nothing to pad and nothing to mask. Weights have one scale
+per output column. Lookup tables, norms, softmax and sums stay in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+Array = NDArray[Any]
+Tensors = Mapping[str, Array]
+
+BERT_NAMES = {
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "out": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "grow": "intermediate.dense",
+    "shrink": "output.dense",
+    "norm": "output.LayerNorm",
+}
+"""A layer's parts as the labeller names them -> as BERT's weights name them."""
+WEIGHT_LEVELS = 63
+"""Weights use 7 bits: with 8, processors without VNNI instructions overflow when they add pairs."""
+MICROSOFT = "com.microsoft"
+
+
+class Graph:
+    """Collects nodes and constants; each method adds what its name says and returns the output's name."""
+
+    def __init__(self, heads: int, exact: bool) -> None:
+        self.heads = heads
+        self.exact = exact
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.outputs: list[Any] = []
+        self.quantised: dict[str, list[str]] = {}
+
+    def input(self, name: str, kind: int, shape: Sequence[int | str]) -> str:
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def output(self, x: str, name: str) -> None:
+        self.nodes.append(helper.make_node("Identity", [x], [name]))
+        self.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
+
+    def constant(self, value: Array) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def add(self, op: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        name = f"n{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], domain=domain, **attributes))
+        return name
+
+    def linear(self, x: str, weight: Array, bias: Array) -> str:
+        """`x @ weight.T + bias`, in 8-bit integers unless exact; weight [out, in] as torch keeps it."""
+        if self.exact:
+            return self.add("Add", self.add("MatMul", x, self.constant(weight.T)), self.constant(bias))
+        levels, scale, zero = self.levels(x)
+        columns, column_scale = quantise(weight.T)
+        inputs = [levels, self.constant(columns), scale, self.constant(column_scale), zero, ""]
+        return self.add("MatMulIntegerToFloat", *inputs, self.constant(bias), domain=MICROSOFT)
+
+    def levels(self, x: str) -> list[str]:
+        """x in unsigned 8-bit levels, with scale and zero point; once for all that read the same x."""
+        if x not in self.quantised:
+            self.quantised[x] = [f"{x}_{part}" for part in ("levels", "scale", "zero")]
+            self.nodes.append(helper.make_node("DynamicQuantizeLinear", [x], self.quantised[x]))
+        return self.quantised[x]
+
+    def norm_of_sum(self, x: str, y: str, weight: Array, bias: Array) -> str:
+        inputs = [x, y, self.constant(weight), self.constant(bias)]
+        return self.add("SkipLayerNormalization", *inputs, domain=MICROSOFT, epsilon=1e-12)
+
+    def layer(self, x: str, parts: Mapping[str, tuple[Array, Array]]) -> str:
+        """One transformer layer of BERT: attention, then a feed-forward net, each added and normalised."""
+        query, key, value = (self.linear(x, *parts[name]) for name in ("query", "key", "value"))
+        seen = self.add("MultiHeadAttention", query, key, value, domain=MICROSOFT, num_heads=self.heads)
+        x = self.norm_of_sum(self.linear(seen, *parts["out"]), x, *parts["attention_norm"])
+        inner = self.add("Gelu", self.linear(x, *parts["grow"]), domain=MICROSOFT)
+        return self.norm_of_sum(self.linear(inner, *parts["shrink"]), x, *parts["norm"])
+
+    def serialise(self) -> bytes:
+        graph = helper.make_graph(self.nodes, "encoder", self.inputs, self.outputs, self.constants)
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
+        made: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+        return made
+
+
+def quantise(weight: Array) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Columns as integers times one scale each: weight[:, j] ≈ levels[:, j] * scale[j]."""
+    scale = np.maximum(np.abs(weight).max(axis=0) / WEIGHT_LEVELS, 1e-12).astype(np.float32)
+    return np.round(weight / scale).astype(np.int8), scale
+
+
+def build_graph(
+    encoder: Tensors, heads: int, labeller: Tensors | None, layer: int = 0, exact: bool = False
+) -> bytes:
+    """The serialised graph; `layer` is the hidden state the labeller branches off.
+
+    In: ids [1, t]; and with a labeller seen [u], the tokens it looks at, assignment [s, u], 1 where such a
+    token belongs to a sentence, opens [u, 1], 1 at a sentence's first, and place [s, h], where each stands.
+    Out: states [1, t, h], the last hidden state; and facets [1, s, 5], probabilities.
+    """
+    graph = Graph(heads, exact)
+    x = _embed(graph, encoder)
+    for number in range(_depth(encoder, "encoder.layer.")):
+        if labeller is not None and number == layer:
+            graph.output(_label(graph, x, labeller), "facets")
+        x = graph.layer(x, _parts(encoder, f"encoder.layer.{number}.", BERT_NAMES))
+    graph.output(x, "states")
+    return graph.serialise()
+
+
+def _embed(graph: Graph, tensors: Tensors) -> str:
+    """Words, and places with the one token type added in, summed and normalised."""
+    ids = graph.input("ids", TensorProto.INT64, [1, "t"])
+    words = graph.constant(tensors["embeddings.word_embeddings.weight"].astype(np.float16))
+    kind = tensors["embeddings.token_type_embeddings.weight"][0]
+    places = graph.constant(tensors["embeddings.position_embeddings.weight"] + kind)
+    word = graph.add("Cast", graph.add("Gather", words, ids), to=TensorProto.FLOAT)
+    zero = graph.constant(np.zeros(1, np.int64))
+    place = graph.add("Slice", places, zero, graph.add("Shape", ids, start=1))
+    norm = tensors["embeddings.LayerNorm.weight"], tensors["embeddings.LayerNorm.bias"]
+    return graph.norm_of_sum(word, graph.add("Unsqueeze", place, zero), *norm)
+
+
+def _label(graph: Graph, hidden: str, tensors: Tensors) -> str:
+    """The labeller of search/facets.py on the tokens it sees; in torch a mask hides the others from it."""
+    seen = graph.input("seen", TensorProto.INT64, ["u"])
+    assignment = graph.input("assignment", TensorProto.FLOAT, ["s", "u"])
+    place = graph.input("place", TensorProto.FLOAT, ["s", "h"])
+    opens = graph.input("opens", TensorProto.FLOAT, ["u", 1])
+    one = graph.constant(np.ones(1, np.int64))
+    x = graph.add("Gather", hidden, seen, axis=1)
+    x = graph.add("Add", x, graph.add("MatMul", graph.add("Transpose", assignment, perm=[1, 0]), place))
+    x = graph.add("Add", x, graph.add("Mul", opens, graph.constant(tensors["first"])))
+    names = {part: part for part in BERT_NAMES}
+    for number in range(_depth(tensors, "words.")):
+        x = graph.layer(x, _parts(tensors, f"words.{number}.", names))
+    mean = graph.add(
+        "Div", graph.add("MatMul", assignment, x), graph.add("ReduceSum", assignment, one, keepdims=1)
+    )
+    x = graph.add("Add", mean, place)
+    for number in range(_depth(tensors, "sentences.")):
+        x = graph.layer(x, _parts(tensors, f"sentences.{number}.", names))
+    return graph.add("Softmax", graph.linear(x, tensors["head.weight"], tensors["head.bias"]), axis=-1)
+
+
+def _depth(tensors: Tensors, prefix: str) -> int:
+    return len({name.removeprefix(prefix).split(".")[0] for name in tensors if name.startswith(prefix)})
+
+
+def _parts(tensors: Tensors, prefix: str, names: Mapping[str, str]) -> dict[str, tuple[Array, Array]]:
+    """Weight and bias of each part of one layer."""
+    return {
+        part: (tensors[f"{prefix}{name}.weight"], tensors[f"{prefix}{name}.bias"])
+        for part, name in names.items()
+    }
