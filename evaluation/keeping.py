@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from search.presets import cache_folder
+from search.fetching import cache_folder
 
 
 def evaluation_folder() -> Path:
