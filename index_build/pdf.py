@@ -161,7 +161,7 @@ def _paper(lines: list[Line], margin: list[str], stated: str) -> Paper:
         "arxiv": arxiv_of(next((t for t in margin if "arXiv:" in t), "")),
     }
     return Paper(
-        id=name_paper("pdf", title, abstract, **found),
+        id=name_paper("pdf:", title, abstract, **found),
         title=title,
         abstract=abstract,
         doi=found["doi"],

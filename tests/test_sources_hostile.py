@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from index_build.sources import Reason, Reject, read, read_bytes
+from index_build.sources import Reason, Reject, read, read_bytes, read_stream
 from index_build.sources.streams import LIMIT, decode
 from search.errors import InputError
 from search.types import Paper
@@ -187,12 +187,6 @@ class Endless(io.RawIOBase):
         return len(taken)
 
 
-def read_stream(stream: Endless) -> Iterator[Paper | Reject]:
-    from index_build.sources import _read_stream
-
-    return _read_stream(stream, "huge")
-
-
 @pytest.mark.parametrize(
     ("before", "filling", "after", "reason"),
     [
@@ -224,7 +218,7 @@ def test_a_hundred_megabytes_in_one_record_are_skipped_and_not_held(
 ) -> None:
     stream = Endless((before, 1), (filling, 100_000_000 // len(filling)), (after, 1))
     tracemalloc.start()
-    papers, rejects = parted(read_stream(stream))
+    papers, rejects = parted(read_stream(stream, "huge"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert papers[0].title in ("Rain", "Régen")
@@ -325,6 +319,8 @@ def test_a_folder_of_mixed_files_is_read_file_by_file(tmp_path: Path) -> None:
     (tmp_path / "deep" / "d.csv").write_bytes("title;abstract\nÜber;Öl\n".encode("cp1252"))
     (tmp_path / "deep" / "e.ris").write_bytes(b"")
     (tmp_path / ".hidden").write_bytes(line(SNOW))
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "f.jsonl").write_bytes(line(SNOW))
     papers, rejects = parted(read(tmp_path))
     assert [(paper.title, paper.source) for paper in papers] == [
         ("Régen", "jsonl"),

@@ -24,7 +24,7 @@ from index_build.sources import (
     semantic_scholar,
 )
 from index_build.sources.openalex import rebuild
-from index_build.sources.records import BadRecord
+from index_build.sources.rejects import BadRecord
 from search.types import Facet, Paper
 
 ARXIV = {

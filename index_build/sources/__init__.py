@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from index_build.sources.detection import detect
-from index_build.sources.records import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, reject
 from index_build.sources.streams import CHUNK, Damaged, unpack
 from search.errors import InputError
 from search.types import Paper
 
-__all__ = ["FORMATS", "Reason", "Reject", "detect", "files_of", "read", "read_bytes"]
+__all__ = ["FORMATS", "Reason", "Reject", "detect", "files_of", "read", "read_bytes", "read_stream"]
 
 FORMATS = {
     "acl": "acl",
@@ -42,7 +42,7 @@ def files_of(path: Path) -> list[Path]:
         raise InputError(f"There is no file or folder {path}: check the path.")
     if not path.is_dir():
         return [path]
-    files = sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+    files = sorted(file for file in path.rglob("*") if file.is_file() and not _is_hidden(file, path))
     if not files:
         raise InputError(f"The folder {path} holds no files: name the file or folder with the papers.")
     return files
@@ -53,9 +53,13 @@ def read(path: Path, on_bytes: Callable[[int], None] | None = None) -> Iterator[
     return (item for file in files_of(path) for item in _read_file(file, on_bytes))
 
 
+def _is_hidden(file: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(folder).parts)
+
+
 def read_bytes(data: bytes, name: str) -> Iterator[Paper | Reject]:
     """The papers of a file that was uploaded."""
-    return _read_stream(io.BytesIO(data), name)
+    return read_stream(io.BytesIO(data), name)
 
 
 class _Watched(io.FileIO):
@@ -74,13 +78,13 @@ def _read_file(path: Path, on_bytes: Callable[[int], None] | None) -> Iterator[P
     try:
         with _Watched(path) as file:
             file.on_bytes = on_bytes
-            yield from _read_stream(file, str(path))
+            yield from read_stream(file, str(path))
     except OSError as error:
         yield reject(str(path), "file", Reason.UNREADABLE, str(error))
 
 
-def _read_stream(raw: io.RawIOBase | io.BytesIO, name: str) -> Iterator[Paper | Reject]:
-    """What is read before a damage is given; then one reject says where the file broke off."""
+def read_stream(raw: io.RawIOBase | io.BytesIO, name: str) -> Iterator[Paper | Reject]:
+    """The papers of an open file; after a damage, one reject says where it broke off."""
     try:
         stream = unpack(raw)
         head = stream.peek(CHUNK)

@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from index_build.sources.records import (
-    BadRecord,
-    Reject,
-    complete,
-    doi_of,
-    full_name,
-    reject,
-    unique,
-    year_of,
-)
+from index_build.sources.records import complete, doi_of, full_name, unique, year_of
+from index_build.sources.rejects import BadRecord, Reject, reject
 from index_build.sources.sections import find_sections
 from index_build.sources.xml_records import read_elements, text_of
 from search.types import Paper

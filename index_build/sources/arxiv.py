@@ -10,7 +10,6 @@ from index_build.markup import latex_text
 from index_build.sources.arxiv_categories import field_names
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
-    Reject,
     arxiv_of,
     authors_of,
     complete,
@@ -22,7 +21,8 @@ from index_build.sources.records import (
     unique,
     year_of,
 )
-from index_build.sources.sections import find_sections
+from index_build.sources.rejects import Reject
+from index_build.sources.sections import find_sections, with_colons
 from search.types import Paper
 
 _VOLUME = re.compile(
@@ -40,11 +40,11 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 def to_paper(record: Record) -> Paper:
     """A paper dated by its first version, with the journal it came out in as the venue where it is known."""
     get = record.get
-    title, abstract = latex_text(plain(get("title"))), latex_text(plain(get("abstract")))
+    title, abstract = latex_text(plain(get("title"))), with_colons(latex_text(plain(get("abstract"))))
     arxiv_id = arxiv_of(get("id"))
     return complete(
         Paper(
-            id=f"arxiv:{arxiv_id}" if arxiv_id else name_paper("arxiv", title, abstract),
+            id=f"arxiv:{arxiv_id}" if arxiv_id else name_paper("arxiv:", title, abstract),
             title=title,
             abstract=abstract,
             authors=_authors(record),

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from index_build.sources import generic
 from index_build.sources.json_records import Record, read_json
-from index_build.sources.records import Reject, object_of
+from index_build.sources.records import object_of
+from index_build.sources.rejects import Reject
 from search.types import Paper
 
 

@@ -18,13 +18,9 @@ from bibtexparser.model import DuplicateFieldKeyBlock
 from index_build.markup import latex_text
 from index_build.sources.blocks import Block, papers_of, read_blocks
 from index_build.sources.records import (
-    BadRecord,
-    Reason,
-    Reject,
     arxiv_of,
     complete,
     doi_of,
-    fingerprint,
     full_name,
     name_paper,
     pmid_of,
@@ -32,6 +28,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import BadRecord, Reason, Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -72,10 +69,9 @@ def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
     doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
     arxiv_id = _arxiv_id(values, venue)
     pmid = pmid_of(get("pmid"))
-    named = name_paper("", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid)
     return complete(
         Paper(
-            id=f"bibtex:{key}-{fingerprint(title, abstract)}" if named.startswith(":") else named,
+            id=name_paper(f"bibtex:{key}-", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
             authors=unique(_names(get("author") or get("editor", ""))),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from index_build.sources.records import BadRecord, Reason, Reject, reject
+from index_build.sources.rejects import BadRecord, Reason, Reject, reject
 from index_build.sources.streams import LIMIT, read_lines
 from search.types import Paper
 

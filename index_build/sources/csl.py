@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from index_build.markup import to_text
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
-    Reject,
     arxiv_of,
     authors_of,
     complete,
@@ -24,6 +23,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -44,7 +44,7 @@ def to_paper(record: Record) -> Paper:
     pmid = pmid_of(get("PMID") or (noted[1] if noted else ""))
     return complete(
         Paper(
-            id=name_paper("csl", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=name_paper("csl:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
             authors=authors_of(get("author") or get("editor")),

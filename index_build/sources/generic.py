@@ -9,7 +9,6 @@ from typing import Any
 from index_build.markup import to_text
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
-    Reject,
     arxiv_of,
     authors_of,
     complete,
@@ -24,6 +23,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections, join_sentences
 from search.types import Paper, Sentence
 
@@ -43,7 +43,7 @@ def to_paper(record: Record) -> Paper:
     pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))
     return complete(
         Paper(
-            id=own_id or name_paper("jsonl", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=own_id or name_paper("jsonl:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
             authors=authors_of(get("authors") or get("author")),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from index_build.sources.records import BadRecord, Reason, Reject, reject
+from index_build.sources.rejects import BadRecord, Reason, Reject, reject
 from index_build.sources.streams import CHUNK, LIMIT, is_utf8, read_lines
 from search.types import Paper
 

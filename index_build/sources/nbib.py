@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from index_build.markup import to_text
 from index_build.sources.blocks import Block, papers_of, read_blocks
 from index_build.sources.pubmed import title_of
-from index_build.sources.records import Reject, complete, doi_of, name_paper, pmid_of, unique, year_of
+from index_build.sources.records import complete, doi_of, name_paper, pmid_of, unique, year_of
+from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -34,7 +35,7 @@ def to_paper(block: Block) -> Paper:
     headings = [text.split("/")[0].strip("*") for text in values["MH"] if "*" in text]
     return complete(
         Paper(
-            id=f"pmid:{pmid}" if pmid else name_paper("nbib", title, abstract, doi=doi),
+            id=f"pmid:{pmid}" if pmid else name_paper("nbib:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
             authors=unique(map(to_text, names + values["CN"])),

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from index_build.markup import to_text
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
-    Reject,
     arxiv_of,
     complete,
     doi_of,
@@ -23,6 +22,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -44,7 +44,7 @@ def to_paper(record: Record) -> Paper:
     doi, landing = doi_of(get("doi") or ids.get("doi")), url_of(place.get("landing_page_url"))
     return complete(
         Paper(
-            id=f"openalex:{work}" if work else name_paper("openalex", title, abstract, doi=doi),
+            id=f"openalex:{work}" if work else name_paper("openalex:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
             authors=_authors(get("authorships")),

@@ -6,7 +6,8 @@ import io
 from collections.abc import Iterator
 
 from index_build.pdf import read_pdf
-from index_build.sources.records import BadRecord, Reason, Reject, complete, reject
+from index_build.sources.records import complete
+from index_build.sources.rejects import BadRecord, Reason, Reject, reject
 from search.errors import InputError
 from search.types import Paper
 

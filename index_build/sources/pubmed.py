@@ -6,17 +6,8 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from index_build.sources.records import (
-    BadRecord,
-    Reject,
-    complete,
-    doi_of,
-    full_name,
-    name_paper,
-    reject,
-    unique,
-    year_of,
-)
+from index_build.sources.records import complete, doi_of, full_name, name_paper, unique, year_of
+from index_build.sources.rejects import BadRecord, Reject, reject
 from index_build.sources.sections import find_sections, join_sections
 from index_build.sources.xml_records import read_elements, text_of
 from search.types import Paper, Section
@@ -48,7 +39,7 @@ def to_paper(record: Any) -> Paper:
     )
     return complete(
         Paper(
-            id=f"pmid:{pmid}" if pmid else name_paper("pubmed", title, abstract, doi=doi),
+            id=f"pmid:{pmid}" if pmid else name_paper("pubmed:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
             authors=unique(map(_author, record.iterfind(".//AuthorList/Author"))),

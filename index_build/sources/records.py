@@ -1,95 +1,17 @@
-"""What every reader gives back: papers with tidy fields, and rejects with a reason that can be counted."""
+"""The fields of a paper, tidied: years, identifiers, links, names and keywords from whatever a source has."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from enum import StrEnum
 from urllib.parse import unquote
 
 from index_build.markup import in_one_line
+from index_build.sources.rejects import BadRecord, Reason
 from search.types import Paper
-
-RAW_START = 500
-"""How much of a bad record a reject keeps, in characters."""
-
-
-class Reason(StrEnum):
-    """Why something was not read: short, stable phrases, each with advice for the user."""
-
-    EMPTY_FILE = "empty file"
-    UNKNOWN_FORMAT = "not a format that can be read"
-    UNREADABLE = "file cannot be opened"
-    CUT_OFF = "compressed file is damaged or cut off"
-    NO_RECORDS = "no records in the file"
-    NO_TEXT = "no title and no abstract"
-    NOT_JSON = "not valid JSON"
-    NOT_OBJECT = "not a JSON object"
-    TOO_DEEP = "nested too deeply"
-    TOO_LONG = "record too long"
-    NOT_XML = "not valid XML"
-    UNFINISHED = "record is not finished"
-    BAD_ENTRY = "entry cannot be parsed"
-    BAD_SHAPE = "fields of an unexpected kind"
-    PDF = "no title and abstract found in the PDF"
-
-    @property
-    def advice(self) -> str:
-        """One sentence on what happened and what to do."""
-        return _ADVICE[self]
-
-
-_ADVICE = {
-    Reason.EMPTY_FILE: "The file has no content: export or download it again.",
-    Reason.UNKNOWN_FORMAT: "The content is none of the known formats: export it as BibTeX, RIS, CSV or "
-    "JSONL, and unpack archives first.",
-    Reason.UNREADABLE: "The system would not open the file: check that it exists and may be read.",
-    Reason.CUT_OFF: "The compressed file is damaged or ends early; everything before that point was read: "
-    "download it again for the rest.",
-    Reason.NO_RECORDS: "The format was recognised but the file holds no paper: check the export.",
-    Reason.NO_TEXT: "A paper needs a title or an abstract to be found: add one in the source.",
-    Reason.NOT_JSON: "The line or element is not valid JSON: repair it or export it again.",
-    Reason.NOT_OBJECT: "Each JSON record must be an object with named fields such as title and abstract.",
-    Reason.TOO_DEEP: "The JSON is nested deeper than any known format: check where the file comes from.",
-    Reason.TOO_LONG: "The record is longer than 10 MB and was skipped: check where its end should be.",
-    Reason.NOT_XML: "The record is not valid XML, or uses entities, which are not expanded: export it again.",
-    Reason.UNFINISHED: "The record has a beginning and no end: the file was cut off or edited by hand.",
-    Reason.BAD_ENTRY: "The entry breaks the rules of its format, often a missing brace or quote: repair it.",
-    Reason.BAD_SHAPE: "A field holds another kind of value than its format allows: check the export.",
-    Reason.PDF: "The PDF gave no text to work with: paste the title and abstract instead.",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """Something that was not read, where it stands and why."""
-
-    source: str
-    """The file it is in."""
-    place: str
-    """"line 12", "record 3", "file"."""
-    reason: str
-    """A value of Reason."""
-    raw: str
-    """The start of the record, at most RAW_START characters."""
-
-
-class BadRecord(Exception):
-    """A record that cannot become a paper; the reader turns it into a Reject."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
-
-
-def reject(source: str, place: str, reason: Reason, raw: str | bytes = "") -> Reject:
-    """A Reject that keeps only the printable start of the record."""
-    start = raw[:RAW_START]
-    text = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
-    return Reject(source, place, reason.value, text.replace("\0", "").encode("utf-8", "replace").decode())
 
 
 def complete(paper: Paper) -> Paper:
@@ -148,7 +70,7 @@ def arxiv_of(value: object) -> str:
     return match[1] if match else ""
 
 
-_PMID = re.compile(r"\d{1,9}(?!\d)")
+_PMID = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 
 
 def pmid_of(value: object) -> str:
@@ -182,11 +104,11 @@ def fingerprint(*parts: str) -> str:
 def name_paper(
     prefix: str, title: str, abstract: str = "", *, doi: str = "", arxiv: str = "", pmid: str = ""
 ) -> str:
-    """A stable id for a record that has none: from its DOI, arXiv id or PMID, else from its text."""
+    """A stable id for a record that has none: its DOI, arXiv id or PMID, else the prefix and its content."""
     for scheme, value in (("doi", doi), ("arxiv", arxiv), ("pmid", pmid)):
         if value:
             return f"{scheme}:{value}"
-    return f"{prefix}:{fingerprint(title, abstract)}"
+    return f"{prefix}{fingerprint(title, abstract)}"
 
 
 def plain(value: object) -> str:
@@ -246,11 +168,12 @@ def _part_names(text: str) -> list[str]:
     """Names parted by semicolons, "and", or commas; "Family, Given" is one name."""
     if ";" in text:
         return text.split(";")
-    if text.count(".") == 1:  # PubMed's tables: "Family AB, Family CD."
-        text = text.rstrip(" .")
     parts = [part.strip() for part in re.split(r",(?: and )?| and ", text)]
-    is_list = all(" " in part for part in parts) and not parts[0][:1].islower()
-    return parts if is_list else text.split(" and ")
+    if not all(" " in part for part in parts) or parts[0][:1].islower():
+        return text.split(" and ")
+    if text.count(".") == 1:  # PubMed's tables: "Family AB, Family CD."
+        parts[-1] = parts[-1].removesuffix(".")
+    return parts
 
 
 def _author(item: Mapping[str, object]) -> str:

@@ -12,9 +12,6 @@ import rispy
 from index_build.markup import to_text
 from index_build.sources.blocks import Block, papers_of, read_blocks
 from index_build.sources.records import (
-    BadRecord,
-    Reason,
-    Reject,
     arxiv_of,
     complete,
     doi_of,
@@ -25,6 +22,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import BadRecord, Reason, Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -49,7 +47,7 @@ def to_paper(block: Block) -> Paper:
     pmid = next((pmid_of(text) for text in numbers if re.match(r"PMID|https?://\S*pubmed", text, re.I)), "")
     return complete(
         Paper(
-            id=_own_id(numbers[0]) or name_paper("ris", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=_own_id(numbers[0]) or name_paper("ris:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
             authors=unique(map(to_text, record.get("authors") or record.get("first_authors") or ())),

@@ -30,7 +30,7 @@ _WORDS = {
     """,
     Facet.RESULT: """
         result results finding findings outcome outcomes conclusion conclusions interpretation
-        discussion implication implications synthesis summary significance relevance contribution
+        discussion implication implications synthesis significance relevance contribution
         contributions
     """,
     Facet.OTHER: """
@@ -85,6 +85,20 @@ def _headings(text: str) -> list[tuple[int, str]]:
             found.append((left + match.start(1), match[1]))
         colon = text.find(":", colon + 1)
     return found
+
+
+_STOPPED = re.compile(r"(?:^|(?<=[.!?] ))([A-Z][a-z]+)\.(?= [A-Z])")
+
+
+def with_colons(text: str) -> str:
+    """Headings that end with a stop, as astronomers write them ("Aims. We ..."), with a colon instead.
+
+    A stop would make each heading a sentence of its own.
+    """
+    first = _STOPPED.match(text)
+    if first is None or facet_of_heading(first[1]) is None:
+        return text
+    return _STOPPED.sub(lambda word: f"{word[1]}:" if facet_of_heading(word[1]) else word[0], text)
 
 
 def find_sections(text: str) -> tuple[Section, ...]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from index_build.markup import to_text
 from index_build.sources.json_records import Record, read_json
 from index_build.sources.records import (
-    Reject,
     arxiv_of,
     authors_of,
     complete,
@@ -25,6 +24,7 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -45,7 +45,7 @@ def to_paper(record: Record) -> Paper:
     own_id = id_of(get("corpusid"), get("corpusId"), get("paper_id"), get("paperId"))
     return complete(
         Paper(
-            id=f"s2:{own_id}" if own_id else name_paper("s2", title, abstract, doi=doi, arxiv=arxiv_id),
+            id=f"s2:{own_id}" if own_id else name_paper("s2:", title, abstract, doi=doi, arxiv=arxiv_id),
             title=title,
             abstract=abstract,
             authors=authors_of(get("authors")),

@@ -8,9 +8,9 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
-from index_build.sources.records import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, reject
 
 LIMIT = 10_000_000
 """The longest record that is read, in bytes. Real records stay far below; memory stays bounded above."""
@@ -23,8 +23,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
-
-
 _C1 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that cp1252 leaves undefined
 
 
@@ -35,7 +33,7 @@ class Damaged(Exception):
 class _Gunzip(io.RawIOBase):
     """Unpacks gzip and gives out everything before a damage; only then raises Damaged."""
 
-    def __init__(self, packed: BinaryIO) -> None:
+    def __init__(self, packed: io.BufferedReader) -> None:
         self._packed = packed
         self._unpacker = zlib.decompressobj(31)
         self._rest = b""
@@ -73,7 +71,7 @@ class _Gunzip(io.RawIOBase):
 class _Recode(io.RawIOBase):
     """Text in another encoding, or with bare carriage returns, as UTF-8 with line feeds."""
 
-    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+    def __init__(self, stream: io.BufferedReader, encoding: str) -> None:
         self._stream = stream
         decoder = codecs.getincrementaldecoder(encoding)("replace")
         self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
@@ -84,7 +82,7 @@ class _Recode(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            chunk = self._stream.read(CHUNK)
+            chunk = self._stream.read1(CHUNK)
             self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
             if not chunk and not self._ready:
                 return 0

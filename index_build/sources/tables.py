@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from index_build.sources import generic
 from index_build.sources.json_records import Record, convert
-from index_build.sources.records import Reason, Reject, plain, reject
+from index_build.sources.records import plain
+from index_build.sources.rejects import Reason, Reject, reject
 from index_build.sources.streams import CHUNK, LIMIT, decode, read_lines
 from search.types import Paper
 

@@ -11,9 +11,6 @@ import rispy
 from index_build.markup import to_text
 from index_build.sources.blocks import Block, papers_of, read_blocks
 from index_build.sources.records import (
-    BadRecord,
-    Reason,
-    Reject,
     complete,
     doi_of,
     first_text,
@@ -23,6 +20,7 @@ from index_build.sources.records import (
     unique,
     year_of,
 )
+from index_build.sources.rejects import BadRecord, Reason, Reject
 from index_build.sources.sections import find_sections
 from search.types import Paper
 
@@ -44,7 +42,7 @@ def to_paper(block: Block) -> Paper:
     doi, number = doi_of(first_text(record, "doi")), first_text(record, "accession_number").lower()
     return complete(
         Paper(
-            id=number or name_paper("wos", title, abstract, doi=doi),
+            id=number or name_paper("wos:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
             authors=unique(map(to_text, record.get("author_full_name") or record.get("authors") or ())),

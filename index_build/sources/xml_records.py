@@ -16,7 +16,7 @@ from typing import Any
 from lxml import etree
 
 from index_build.markup import to_text
-from index_build.sources.records import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, reject
 from index_build.sources.streams import CHUNK, LIMIT, is_utf8
 
 _ENCODING = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)""")
