@@ -18,14 +18,14 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, BertConfig, BertModel
 
-from search.facets import load_labeller
+from search.facets import FacetLabeller, Shape, load_labeller
 from search.types import FACETS, Facet
 from training.__main__ import main
 from training.examples import Example, read_csabstruct, read_medline, targets
 from training.facets import fit_shape, new_labeller, prepare
-from training.loop import Trainer, slope, train
+from training.loop import Trainer, loss_of, slope, train
 from training.plan import Recipe, Stage, make_plan
-from training.states import LowerLayers, States, by_length
+from training.states import Batch, LowerLayers, States, by_length
 
 CPU = torch.device("cpu")
 ROOT = Path(__file__).resolve().parent.parent
@@ -198,8 +198,23 @@ def test_the_held_out_tenth_is_not_trained_on(prepared: Prepared, data: Path) ->
 
 def test_targets_by_hand() -> None:
     example = Example("", ("a", "b", "c"), (Facet.METHOD, None, Facet.RESULT), (0.6, 0.9, 1.0))
-    expected = [[0.05, 0.05, 0.8, 0.05, 0.05], [0] * 5, [0, 0, 0, 1, 0]]
-    np.testing.assert_allclose(targets(example, doubt=0.5), expected, rtol=1e-6)
+    plain = [[0.05, 0.05, 0.8, 0.05, 0.05], [0] * 5, [0, 0, 0, 1, 0]]
+    np.testing.assert_allclose(targets(example, doubt=0.5, weigh=False), plain, rtol=1e-6)
+    weighed = [[0.06, 0.06, 0.36, 0.06, 0.06], [0] * 5, [0, 0, 0, 1, 0]]
+    np.testing.assert_allclose(targets(example, doubt=1.0), weighed, rtol=1e-6)
+    assert targets(example, doubt=0.0, least=0.7).sum(axis=1).tolist() == [0, 0, 1]
+
+
+def test_loss_by_hand() -> None:
+    """An even guess costs log 5 whatever the weights, and a sentence without a target costs nothing."""
+    labeller = FacetLabeller(Shape(layer=1, layers=1, hidden=16, heads=4, inner=32))
+    torch.nn.init.zeros_(labeller.head.weight)
+    torch.nn.init.zeros_(labeller.head.bias)
+    wanted = torch.zeros(1, 2, 5)
+    wanted[0, 0, 2] = 0.3
+    owners = torch.tensor([[[0, 1, 0, 0.0], [0, 0, 1, 0]]])
+    batch = Batch(torch.randn(1, 4, 16), torch.ones(1, 4), owners, wanted)
+    assert float(loss_of(labeller, batch).detach()) == pytest.approx(np.log(5))
 
 
 def test_medline_headings_become_facets(data: Path) -> None:

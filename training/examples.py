@@ -26,6 +26,8 @@ MEDLINE_FACETS = {
     # CSAbstruct has no conclusions: its 17 training sentences that say so ("we conclude", …) are results.
     "CONCLUSION": Facet.RESULT,
 }
+SURE = 0.55
+"""Below this confidence annotators hardly agreed; labels above it are the better yardstick."""
 HELD_OUT_SHARE = 10
 """One abstract in this many is never trained on."""
 
@@ -75,17 +77,19 @@ def words(example: Example) -> int:
     return sum(len(sentence.split()) for sentence in example.sentences)
 
 
-def targets(example: Example, doubt: float) -> NDArray[np.float32]:
+def targets(example: Example, doubt: float, weigh: bool = True, least: float = 0.0) -> NDArray[np.float32]:
     """What the labeller should say, [n, 5]: the label with 1 - doubt (1 - confidence), the rest evenly.
 
-    A sentence without a label is a row of zeros.
+    Rows are scaled by the confidence when it shall `weigh`; a row of zeros has no label or one that is less
+    sure than `least`.
     """
     rows = np.zeros((len(example.facets), len(FACETS)), np.float32)
     for row, facet, confidence in zip(rows, example.facets, example.confidences, strict=True):
-        if facet is not None:
+        if facet is not None and confidence >= least:
             unsure = doubt * (1 - confidence)
             row[:] = unsure / (len(FACETS) - 1)
             row[FACETS.index(facet)] = 1 - unsure
+            row *= confidence if weigh else 1.0
     return rows
 
 

@@ -24,6 +24,7 @@ from training.examples import (
     CSABSTRUCT_DEV,
     CSABSTRUCT_TRAIN,
     MEDLINE,
+    SURE,
     Example,
     read_csabstruct,
     read_medline,
@@ -75,8 +76,11 @@ def prepare(
     medline = read_medline(data / MEDLINE)
     titles = _lent_titles(medline, len(train), recipe.seed)
 
-    def states(examples: list[Example], titles: list[str], doubt: float) -> States:
-        wanted = [targets(example, doubt) for example in examples]
+    def states(examples: list[Example], titles: list[str], least: float | None = None) -> States:
+        wanted = [
+            targets(example, recipe.doubt) if least is None else targets(example, 0.0, False, least)
+            for example in examples
+        ]
         started = time.monotonic()
 
         def progress(done: int, total: int) -> None:
@@ -92,15 +96,14 @@ def prepare(
     seen_medline = [example for example in part(medline, False) if words(example) <= recipe.medline_words]
     corpora = {
         "csabstruct": [
-            states(seen, [""] * len(seen), recipe.doubt),
-            states(seen, titles[: len(seen)], recipe.doubt),
+            states(seen, [""] * len(seen)),
+            states(seen, titles[: len(seen)]),
         ],
         # Every other abstract goes without its title: the labeller must do well either way.
         "medline": [
             states(
                 seen_medline,
                 [example.title if number % 2 else "" for number, example in enumerate(seen_medline)],
-                recipe.doubt,
             )
         ],
     }
@@ -109,6 +112,8 @@ def prepare(
     checks = {
         "dev": states(dev, [""] * len(dev), 0.0),
         "held_out": states(unseen, [""] * len(unseen), 0.0),
+        "dev_sure": states(dev, [""] * len(dev), SURE),
+        "held_out_sure": states(unseen, [""] * len(unseen), SURE),
         "held_out_titled": states(unseen, titles[-len(unseen) :], 0.0),
         "medline_held_out": states(unseen_medline, [example.title for example in unseen_medline], 0.0),
     }

@@ -20,17 +20,15 @@ from training.plan import Recipe, Stage, Step, make_plan, variant
 from training.states import Batch, States, autocast, by_length
 from training.workers import my_part, share_gradients, worker, workers
 
-EACH_EPOCH = ("dev", "held_out")
+EACH_EPOCH = ("dev", "held_out", "dev_sure", "held_out_sure")
 """Checks after every epoch; the others only after a stage."""
 SECONDS_BETWEEN_CHECKPOINTS = 120.0
 
 
 def loss_of(labeller: FacetLabeller, batch: Batch) -> Tensor:
-    """Cross entropy against the soft targets, mean over the sentences that have one."""
+    """Cross entropy against the soft targets, mean over the sentences by the weight of their targets."""
     logits = labeller.logits(batch.hidden, batch.mask, batch.assignment).float()
-    counted = batch.targets.sum(-1) > 0
-    losses = -(batch.targets * logits.log_softmax(-1)).sum(-1)
-    return losses[counted].sum() / counted.sum().clamp(min=1)
+    return -(batch.targets * logits.log_softmax(-1)).sum() / batch.targets.sum().clamp(min=1e-6)
 
 
 @torch.inference_mode()

@@ -34,7 +34,8 @@ class Recipe:
     seed: int = 7
     tokens: int = 3072
     """Tokens in a batch, counting pads."""
-    doubt: float = 0.5
+    doubt: float = 1.0
+    """1: a label is believed as much as its annotators' confidence says; 0: fully."""
     fade: float = 0.8
     warmup: float = 0.1
     decay: float = 0.01
