@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import faults, frame, html, state
+from pages.ui.escape import plain
 from pages.ui.views import FORMAT_NAMES
 from search.errors import InputError
 from search.exports import FORMATS, SUFFIXES, Reference, write
@@ -20,7 +21,7 @@ MARKS = {"All": None, "Unread": False, "Read": True}
 
 def page() -> None:
     st.title("Library")
-    st.caption(IN_SESSION if state.settings().session_library else SHARED if not state.owner() else "")
+    _whose()
     library = state.library()
     names = library.names()
     left, right = st.columns([3, 1], gap="large", vertical_alignment="bottom")
@@ -33,6 +34,20 @@ def page() -> None:
         return
     _actions(reading_list)
     _show(library, reading_list)
+
+
+def _whose() -> None:
+    """Says where the lists are and who sees them, and signs in where the host offers it."""
+    if state.settings().session_library:
+        st.caption(IN_SESSION)
+    elif state.owner():
+        st.caption(f"The lists of {plain(state.owner())}.")
+        st.button("Sign out", on_click=st.logout)
+    elif state.can_sign_in():
+        st.caption("Sign in to keep lists of your own; these are shared by all who have not.")
+        st.button("Sign in", on_click=st.login, icon=":material/login:")
+    else:
+        st.caption(SHARED)
 
 
 def _manage(library: Library, name: str) -> None:

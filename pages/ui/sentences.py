@@ -81,9 +81,18 @@ def _row_styles(draft: Draft) -> str:
 
 
 def _presets(draft: Draft) -> bool:
+    panels = {_panel(_sentence(draft, *place)) for place in _positions(draft)}
     with st.container(horizontal=True, gap="xsmall", key="presets"):
-        for label, (rule, help_text) in PRESETS.items():
-            st.button(label, help=help_text, on_click=_apply, args=(draft, rule), key=f"preset-{label}")
+        for label, (rule, told) in PRESETS.items():
+            matches = any(rule(panel) is Choice.MATCH for panel in panels)
+            st.button(
+                label,
+                help=told if matches else f"{told} No sentence is labelled so: correct a label first.",
+                disabled=not matches,
+                on_click=_apply,
+                args=(draft, rule),
+                key=f"preset-{label}",
+            )
     return st.toggle(
         "Weigh sentences", key="weigh", persist_state="session", help="Let a sentence count more or less."
     )

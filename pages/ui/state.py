@@ -127,6 +127,11 @@ def _stored_library(folder: str) -> Library:
     return Library.open(Path(folder))
 
 
+def can_sign_in() -> bool:
+    """Whether the host has set up sign-in (docs/hosting.md)."""
+    return st.secrets.load_if_toml_exists() and "auth" in st.secrets
+
+
 def owner() -> str:
     """Who the lists belong to: the signed-in visitor, else nobody in particular."""
     return str(st.user.get("email") or st.user.get("sub") or "") if st.user.get("is_logged_in") else ""

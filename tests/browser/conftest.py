@@ -26,7 +26,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-PATIENCE = 60_000
+PATIENCE = 90_000
 """Milliseconds before a step counts as failed, not how long it may take: machines differ."""
 
 expect.set_options(timeout=PATIENCE)
@@ -159,12 +159,10 @@ def visit(chromium: Browser, server: Server, request: pytest.FixtureRequest) -> 
 
     yield make
     try:
-        homes = {visitor.home for visitor in visitors}
         for visitor in visitors:
+            own = (visitor.home, "data:", "blob:")
             assert visitor.errors == []
-            assert [
-                url for url in visitor.requests if not url.startswith((visitor.home, "data:", "blob:"))
-            ] == []
+            assert [url for url in visitor.requests if not url.startswith(own)] == []
             assert visitor.page.locator("iframe").count() == 0
             assert "(reference " not in visitor.text
     finally:
