@@ -113,12 +113,12 @@ def describe(measured: Measured, title: str) -> str:
 
 def describe_comparison(values: Mapping[str, Values], first: str, second: str) -> str:
     lines = [f"{first} against {second}, paired randomisation test:"]
-    for name, found in test(values, first, second).items():
+    for name, found in compare_methods(values, first, second).items():
         lines.append(f"  {SHORT[name]:8} {found['difference']:+.2f}, p = {found['p_value']:.4f}")
     return "\n".join(lines)
 
 
-def test(values: Mapping[str, Values], first: str, second: str) -> dict[str, dict[str, float]]:
+def compare_methods(values: Mapping[str, Values], first: str, second: str) -> dict[str, dict[str, float]]:
     """Difference and p-value of two methods over the queries both rank."""
     for name in (first, second):
         if name not in values:
@@ -146,7 +146,7 @@ def write(
         write_values(args.per_query, measured.values)
     if args.save:
         against = {
-            name: test(measured.values, "triptych", name)
+            name: compare_methods(measured.values, "triptych", name)
             for name in measured.values
             if "triptych" in measured.values and name != "triptych"
         }

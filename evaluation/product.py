@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -39,9 +40,15 @@ def open_engine(
     """The engine over a corpus of exactly these papers, built on first use."""
     slug = re.sub(r"[^\w.-]+", "_", encoder)
     folder = evaluation_folder() / "corpora" / f"{name}-{data_hash(papers.values())}-{slug}"
-    settings = Settings(corpus=folder, encoder=encoder)
     if not (folder / layout.STORE).exists():
         fill_store(folder / layout.STORE, papers.values())
+    return _opened(folder, encoder, progress)
+
+
+@lru_cache(maxsize=2)
+def _opened(folder: Path, encoder: str, progress: Progress | None) -> Engine:
+    """Built and opened once for all methods of a run."""
+    settings = Settings(corpus=folder, encoder=encoder)
     build(folder, settings, progress)
     return Engine.open(folder, settings)
 

@@ -34,8 +34,8 @@ class Reader:
         except (OSError, ValueError) as error:
             reason = str(error).split("\n")[0]
             raise ModelError(f"The model in {folder} cannot be loaded ({reason}): give another.") from None
-        room = getattr(self.model.config, "max_position_embeddings", LIMIT)
-        self.limit = min(LIMIT, room - 2 if self.model.config.model_type in ("roberta", "mpnet") else room)
+        # RoBERTa and its kin start counting places at 2.
+        self.limit = min(LIMIT, getattr(self.model.config, "max_position_embeddings", LIMIT) - 2)
 
     def read(self, documents: Sequence[Document]) -> list[tuple[Floats, Floats]]:
         """Per document its sentences [n, d] and its first token [d], in the order given."""
