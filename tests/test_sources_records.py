@@ -93,9 +93,7 @@ def test_arxiv_ids(value: object, arxiv_id: str) -> None:
 def test_other_identifiers() -> None:
     assert [pmid_of(value) for value in ("PMID: 123", 123, "1234567890", None)] == ["123", "123", "", ""]
     assert url_of(" https://example.org/a ") == "https://example.org/a"
-    assert [url_of(bad) for bad in ("javascript:x", "example.org", "https://a b", "https://a\n", 1)][:3] == [
-        ""
-    ] * 3
+    assert not any(map(url_of, ("javascript:x", "example.org", "https://a b", "https://a\u200bb", 1)))
 
 
 def test_links_and_dois_complete_the_identifiers() -> None:
@@ -123,7 +121,8 @@ def test_links_and_dois_complete_the_identifiers() -> None:
         ("van der Author, Ada B.", ("van der Author, Ada B.",)),
         ("Author", ("Author",)),
         (["A. Author", {"name": "B. Author"}, None, 7], ("A. Author", "B. Author", "7")),
-        ([{"family": "Author", "given": "A."}, {"last": "Bee", "first": "B.", "middle": ["C."]}], ("Author, A.", "Bee, B. C.")),
+        ([{"family": "Author", "given": "A."}], ("Author, A.",)),
+        ([{"last": "Bee", "first": "B.", "middle": ["C."]}], ("Bee, B. C.",)),
         (["A. Author", "A. Author"], ("A. Author",)),
         (None, ()),
     ],

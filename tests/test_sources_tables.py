@@ -95,5 +95,12 @@ def test_empty_rows_are_passed_over_and_empty_papers_rejected() -> None:
     assert (reject.place, reject.reason) == ("line 4", "no title and no abstract")
 
 
+def test_doubled_line_ends_do_not_matter() -> None:
+    rain, snow = read_bytes(b"title,year\r\r\nRain,2020\r\r\nSnow,2021\r\r\n", "t.csv")
+    assert isinstance(rain, Paper)
+    assert isinstance(snow, Paper)
+    assert (rain.year, snow.year) == (2020, 2021)
+
+
 def test_text_that_is_no_table_is_not_taken_for_one() -> None:
     assert detect(b"The title, the abstract, and the year.\nMore text.", "letter.txt") == "unknown"

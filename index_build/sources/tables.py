@@ -114,7 +114,7 @@ class _Lines:
         for line in self._lines:
             self.number += 1
             if not isinstance(line, Reject):
-                return line.text
+                return line.text.rstrip("\r\n").replace("\r", " ") + "\n"
             self._rejects.append(line)
         raise StopIteration
 
