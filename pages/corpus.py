@@ -24,16 +24,16 @@ def page() -> None:
     known = filters.facts(state.build_id())
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Years", anchor=False)
+        st.header("Years", anchor=False)
         if known.years:
             told = f"Papers from {min(known.years)} to {max(known.years)}."
             st.altair_chart(charts.years(known.years, 220), alt=told)
-        st.subheader("Facets", anchor=False)
+        st.header("Facets", anchor=False)
         shares = engine.store.facet_shares()
         told = ", ".join(f"{facet} {shares.get(facet, 0):.0%}" for facet in FACETS)
         st.altair_chart(charts.facet_shares(shares, state.is_dark()), alt=told)
     with right:
-        st.subheader("Fields", anchor=False)
+        st.header("Fields", anchor=False)
         top = dict(list(known.fields.items())[:TOP_FIELDS])
         if top:
             st.altair_chart(charts.bars(top, "Field"), alt=", ".join(f"{f} {n}" for f, n in top.items()))

@@ -8,7 +8,8 @@ from pages.ui import adding, faults, filters, frame, links, parts, sentences, st
 from pages.ui.escape import plain
 from search.types import Query, Results
 
-VIEWS = ("List", "Triptych", "Plane")
+ONE, SEVERAL = ("List", "Triptych", "Plane"), ("List", "Plane")
+"""The views of a search with one paper and with several."""
 STEP = 20
 
 
@@ -34,8 +35,9 @@ def _search_with(draft: state.Draft) -> None:
     if draft.note:
         st.info(draft.note, icon=":material/history:")
     with st.container(horizontal=True, vertical_alignment="center", key="toolbar"):
+        views_offered = ONE if one else SEVERAL
         view = st.segmented_control(
-            "View", VIEWS, default="List", required=True, key="view", label_visibility="collapsed"
+            "View", views_offered, default="List", required=True, key="view", label_visibility="collapsed"
         )
         chosen, matcher = filters.choose()
         tools = st.container(horizontal=True, width="content")
@@ -47,7 +49,8 @@ def _search_with(draft: state.Draft) -> None:
         return
     left, right = st.columns([5, 7], gap="large")
     with left:
-        st.subheader("Your paper" if one else "Your papers", anchor=False)
+        st.header("Your paper" if one else "Your papers", anchor=False)
+        st.html('<a class="jump" href="#matches">To what matches</a>')
         st.caption(f"{plain(draft.origin)}. The labels are a model's guess: correct what is wrong.")
         sentences.edit(draft)
     with right, faults.shown():
@@ -58,7 +61,7 @@ def _search_with(draft: state.Draft) -> None:
 
 
 def _answer(view: str, results: Results) -> None:
-    st.subheader("What matches", anchor=False)
+    st.header("What matches", anchor="matches")
     found, seconds = len(results.results), results.seconds.get("total", 0.0)
     told = f"The {found} nearest of {results.candidates:,} papers compared, in {seconds:.2f} s."
     st.caption(told, help=parts.SCORE_HELP)

@@ -97,6 +97,7 @@ def _actions(reading_list: ReadingList) -> None:
                     key=f"list-export-{name}",
                     width="stretch",
                 )
+    st.header(plain(reading_list.name), anchor=False)
     st.caption(f"{len(papers)} papers, {sum(kept.read for kept in reading_list.kept)} read.")
 
 

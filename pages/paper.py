@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui import frame, html, parts, start, state, views
 from pages.ui.escape import plain, web_addresses
-from pages.ui.palette import badge
+from pages.ui.palette import look, word
 from search.exports import FORMATS, cite
 from search.types import PANELS, Facet, Filters, Paper
 
@@ -27,8 +27,7 @@ def page() -> None:
     _links(paper)
     parts.actions(paper, "paper", opened=True)
     _panels(paper)
-    st.header("Nearest papers", anchor=False)
-    st.caption("Searched with the sentences of one panel at a time.")
+    st.caption("Below: the nearest papers, searched with the sentences of one panel at a time.")
     views.triptych(state.engine().example(paper.id), Filters())
     _cite(paper)
 
@@ -49,11 +48,11 @@ def _panels(paper: Paper) -> None:
     panels = {facet: [s for s in paper.sentences if s.facet and s.facet.panel is facet] for facet in PANELS}
     for column, (facet, sentences) in zip(st.columns(len(PANELS)), panels.items(), strict=True):
         with column:
-            st.markdown(f"#### {facet.capitalize()} {badge(facet)}")
+            st.subheader(f":{look(facet).name}[{word(facet)}]", anchor=False)
             st.html(html.panel(facet, sentences))
     rest = [s for s in paper.sentences if s.facet is None or s.facet is Facet.OTHER]
     if rest:
-        st.markdown(f"#### The rest {badge(Facet.OTHER)}")
+        st.subheader(f":{look(Facet.OTHER).name}[The rest]", anchor=False)
         st.html(html.panel(Facet.OTHER, rest))
     with st.expander("The abstract as it reads"):
         st.html(html.abstract(paper, range(len(paper.sentences))))

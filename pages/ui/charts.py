@@ -89,7 +89,7 @@ def alignment(pairs: Sequence[Pair], sentences: int, dark: bool) -> alt.LayerCha
     if len({pair.query_paper for pair in pairs}) == 1:
         frame["Yours"] = [str(pair.query_sentence + 1) for pair in pairs]
     ends = ["#2a303b", "#d58cc4"] if dark else _SEQUENTIAL
-    base = alt.Chart(frame, height=alt.Step(30), width=alt.Step(46)).encode(
+    base = alt.Chart(frame, height=alt.Step(30)).encode(
         x=alt.X(
             "Theirs:O",
             scale=alt.Scale(domain=list(range(1, sentences + 1))),

@@ -27,18 +27,20 @@ class Facts:
     years: dict[int, int]
     venues: dict[str, int]
     fields: dict[str, int]
+    sources: dict[str, int]
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def facts(build_id: str) -> Facts:
     store = state.engine().store
-    return Facts(dict(store.year_counts()), dict(store.venue_counts()), dict(store.field_counts()))
+    return Facts(store.year_counts(), store.venue_counts(), store.field_counts(), store.source_counts())
 
 
 def preset(filters: Filters, matcher: Matcher | None) -> None:
     """Sets the widgets to the filters of an opened link."""
     keys = st.session_state
-    keys["filter-venues"], keys["filter-fields"] = list(filters.venues), list(filters.fields)
+    keys["filter-venues"], keys["filter-fields"] = filters.venues, filters.fields
+    keys["filter-sources"] = filters.sources
     keys["filter-doi"], keys["matcher"] = filters.has_doi, matcher
     keys["filter-list"] = FROM_LINK if filters.ids else ""
     state.visit().linked_ids = filters.ids
@@ -64,26 +66,38 @@ def choose_filters() -> Filters:
 def _filters() -> Filters:
     known = facts(state.build_id())
     first, last = _years(known.years)
-    venues = st.multiselect(
-        "Venue", list(known.venues), key="filter-venues", persist_state="session", placeholder="Any venue"
+    venues = _several("Venue", "filter-venues", known.venues)
+    fields = _several("Field", "filter-fields", known.fields)
+    sources = _several("Source", "filter-sources", known.sources) if len(known.sources) > 1 else ()
+    ids = _papers_of_a_list()
+    has_doi = st.checkbox("Only papers with a DOI", key="filter-doi", persist_state="session")
+    return Filters(first, last, venues, fields, sources, ids, has_doi)
+
+
+def _several(label: str, key: str, counts: dict[str, int]) -> tuple[str, ...]:
+    # A link may name a venue that this corpus does not have.
+    st.session_state[key] = [value for value in st.session_state.get(key, ()) if value in counts]
+    placeholder = f"Any {label.lower()}"
+    return tuple(
+        st.multiselect(label, list(counts), key=key, persist_state="session", placeholder=placeholder)
     )
-    fields = st.multiselect(
-        "Field", list(known.fields), key="filter-fields", persist_state="session", placeholder="Any field"
-    )
+
+
+def _papers_of_a_list() -> tuple[str, ...] | None:
     linked = state.visit().linked_ids
-    reading_list = st.selectbox(
+    names = ["", *state.shelf().names, *([FROM_LINK] if linked else [])]
+    if st.session_state.get("filter-list") not in names:
+        st.session_state["filter-list"] = ""
+    name = st.selectbox(
         "Only papers on a list",
-        ["", *state.library().names(), *([FROM_LINK] if linked else [])],
+        names,
         format_func=lambda name: name or "Any paper",
         key="filter-list",
         persist_state="session",
     )
-    has_doi = st.checkbox("Only papers with a DOI", key="filter-doi", persist_state="session")
-    if reading_list == FROM_LINK:
-        ids = linked
-    else:
-        ids = tuple(sorted(state.library().ids(reading_list))) if reading_list else None
-    return Filters(first, last, tuple(venues), tuple(fields), (), ids, has_doi)
+    if name == FROM_LINK:
+        return linked
+    return tuple(sorted(state.library().ids(name))) if name else None
 
 
 def _years(counts: dict[int, int]) -> tuple[int | None, int | None]:

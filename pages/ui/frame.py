@@ -20,6 +20,7 @@ def draw(page: Callable[[], None]) -> None:
         # Streamlit takes `pages/` for its old kind of app until `st.navigation` is called. Run app.py.
         PagesManager.uses_pages_directory = False
         st.rerun()
+    state.visit().shelf = None
     st.html(STYLE)
     with faults.shown():
         page()

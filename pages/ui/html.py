@@ -25,7 +25,7 @@ def small_card(result: Result, also: Iterable[Facet] = ()) -> str:
     """A result in one column of the triptych; `also` names the other panels it is near by."""
     marks = "".join(f' <span class="facet {facet}">also by {facet}</span>' for facet in also)
     return (
-        f'<article class="card">{heading(result.paper, 4)}{byline(result.paper)}'
+        f'<article class="card">{heading(result.paper, 3)}{byline(result.paper)}'
         f'<p class="quiet">{score(result)}{marks}</p>'
         f'<p class="quiet">{markup(result.reason)}</p></article>'
     )

@@ -45,11 +45,8 @@ def evidence(result: Result) -> None:
     st.html(html.abstract(result.paper, {pair.position for pair in result.pairs}))
     if result.duplicates:
         st.caption(f"Also in the corpus as {plain(', '.join(result.duplicates))}.")
-    st.altair_chart(
-        charts.alignment(result.pairs, len(result.paper.sentences), state.is_dark()),
-        width="content",
-        alt=in_words(result.pairs),
-    )
+    chart = charts.alignment(result.pairs, len(result.paper.sentences), state.is_dark())
+    st.altair_chart(chart, alt=in_words(result.pairs))
     st.table(alignment_table(result.pairs), hide_index=True)
     parts = result.evidence
     st.caption(
@@ -101,10 +98,11 @@ def search_with(paper: Paper, key: str) -> None:
 
 def keep(paper: Paper, key: str) -> None:
     """Puts the paper on a list or takes it off; with several lists, on the one chosen."""
-    library = state.library()
-    names = library.names() or [FIRST_LIST]
-    kept = paper.id in library.all_ids()
-    label, icon = ("Kept", ":material/bookmark_added:") if kept else ("Keep", ":material/bookmark:")
+    shelf = state.shelf()
+    names = shelf.names or (FIRST_LIST,)
+    label, icon = (
+        ("Kept", ":material/bookmark_added:") if paper.id in shelf.ids else ("Keep", ":material/bookmark:")
+    )
     look = {"icon": icon, "type": "tertiary", "key": f"keep-{key}-{paper.id}", "on_click": _keep}
     if len(names) == 1:
         st.button(label, args=(paper, names[0]), help="Put it on your list or take it off.", **look)
@@ -121,3 +119,4 @@ def _keep(paper: Paper, name: str, menu: str = "") -> None:
     else:
         library.keep(name, [Kept(paper)])
         st.toast(f"Kept on “{plain(name)}”.")
+    state.visit().shelf = None

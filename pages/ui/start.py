@@ -130,7 +130,7 @@ def _examples() -> None:
     shown = examples.worked(state.build_id())
     if not shown:
         return
-    st.subheader("Or start from an example")
+    st.header("Or start from an example", anchor=False)
     for column, example in zip(st.columns(len(shown)), shown, strict=True):
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{example.ask}**")

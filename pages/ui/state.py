@@ -31,6 +31,14 @@ class Draft:
     """Something to know about it, such as a corpus that changed since its link was made."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The names of the visitor's lists and the ids of all papers on them."""
+
+    names: tuple[str, ...]
+    ids: frozenset[str]
+
+
 @dataclass(slots=True)
 class Visit:
     """The state of one visitor, in one place: nothing else of ours is in the session but widgets."""
@@ -45,6 +53,8 @@ class Visit:
     """The papers that an opened link restricts the search to."""
     lists: Library | None = None
     """Only where lists live in the session."""
+    shelf: Shelf | None = None
+    """What is kept, read once per run: every card asks for it."""
 
 
 def visit() -> Visit:
@@ -125,6 +135,13 @@ def library() -> Library:
 @st.cache_resource(show_spinner=False)
 def _stored_library(folder: str) -> Library:
     return Library.open(Path(folder))
+
+
+def shelf() -> Shelf:
+    here = visit()
+    if here.shelf is None:
+        here.shelf = Shelf(tuple(library().names()), frozenset(library().all_ids()))
+    return here.shelf
 
 
 def can_sign_in() -> bool:

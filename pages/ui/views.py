@@ -30,7 +30,7 @@ def triptych(paper: QueryPaper, filters: Filters) -> None:
     near = _near_by(panels)
     for column, facet in zip(st.columns(len(PANELS)), PANELS, strict=True):
         with column:
-            st.markdown(f"#### Nearest by {coloured(facet)}", anchors=False)
+            st.header(f"Nearest by {coloured(facet)}", anchor=False)
             _column(facet, panels.get(facet), near)
 
 
