@@ -20,7 +20,7 @@ FLAT_LIMIT = 200_000
 FEWEST_LISTS = 32
 RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.98
 """Lists are visited until this share of the true neighbours of a sample is found: a margin over .95."""
-TRAINING_PER_LIST = 64
+TRAINING_PER_LIST = 40
 CHUNK = 65_536
 
 Floats = NDArray[np.floating]
