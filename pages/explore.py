@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -20,7 +21,8 @@ QUESTIONS = {
     Facet.RESULT: "Which results",
 }
 SHOWN = 10
-VENUES = 12
+BARS = 8
+"""Venues and fields shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,12 @@ class Narrowed:
 
     years: frozenset[int]
     venues: frozenset[str]
+    fields: frozenset[str]
 
     def holds(self, paper: Paper) -> bool:
-        return (not self.years or paper.year in self.years) and (
-            not self.venues or paper.venue in self.venues
-        )
+        in_years = not self.years or paper.year in self.years
+        in_venues = not self.venues or paper.venue in self.venues
+        return in_years and in_venues and (not self.fields or bool(self.fields & set(paper.fields)))
 
 
 def page() -> None:
@@ -70,26 +73,34 @@ def find(build_id: str, text: str, chosen: Filters) -> Topic:
 
 def _charts(topic: Topic) -> Narrowed:
     st.header(f"{len(topic.papers)} papers", anchor=False)
-    st.caption("Click years or venues to narrow what is shown below; click again to take them back.")
+    st.caption("Click years, venues or fields to narrow what is shown below; click again to take them back.")
     years = Counter(paper.year for paper in topic.papers if paper.year)
-    venues = dict(Counter(paper.venue for paper in topic.papers if paper.venue).most_common(VENUES))
-    left, right = st.columns(2, gap="large")
-    with left:
+    venues = Counter(paper.venue for paper in topic.papers if paper.venue)
+    fields = Counter(field for paper in topic.papers for field in paper.fields)
+    by_year, by_venue, by_field = st.columns([5, 4, 4], gap="large")
+    with by_year:
         st.subheader("By year", anchor=False)
-        picked_years = (
-            _picked(charts.years(years, 180, pick=True), "Year", "Papers per year") if years else []
-        )
-    with right:
-        st.subheader("By venue", anchor=False)
-        told = ", ".join(f"{venue} {count}" for venue, count in venues.items())
-        picked_venues = _picked(charts.bars(venues, "Venue", pick=True), "Venue", told) if venues else []
-        if not venues:
-            st.caption("The papers of this topic name no venue.")
-    return Narrowed(frozenset(map(int, picked_years)), frozenset(picked_venues))
+        told = ", ".join(f"{year}: {count}" for year, count in sorted(years.items()))
+        picked = _picked(charts.years(years, 200, pick=True), "Year", told) if years else []
+    with by_venue:
+        picked_venues = _bars(venues, "Venue")
+    with by_field:
+        picked_fields = _bars(fields, "Field")
+    return Narrowed(frozenset(map(int, picked)), frozenset(picked_venues), frozenset(picked_fields))
 
 
-def _picked(chart: object, field: str, alt: str) -> list:
-    event = st.altair_chart(chart, on_select="rerun", key=f"topic-{field}", alt=alt)
+def _bars(counts: Counter[str], name: str) -> list[str]:
+    st.subheader(f"By {name.lower()}", anchor=False)
+    if not counts:
+        st.caption(f"The papers of this topic name no {name.lower()}.")
+        return []
+    most = dict(counts.most_common(BARS))
+    told = ", ".join(f"{value} {count}" for value, count in most.items())
+    return _picked(charts.bars(most, name, pick=True), name, told)
+
+
+def _picked(chart: alt.Chart, field: str, told: str) -> list[str]:
+    event = st.altair_chart(chart, on_select="rerun", key=f"topic-{field}", alt=told)
     return [each[field] for each in event.selection.get("picked", []) if field in each]
 
 

@@ -25,6 +25,8 @@ class Example:
     """What a reader would ask, in their words."""
 
 
+DEMO_IDS = ("arxiv:2204.10394", "arxiv:2004.12130", "arxiv:2010.04922")
+"""Of the demo corpus, one for each of ASKS: learning to fertilise, a pandemic, what attention encodes."""
 ASKS = (
     ("Same method, different problem", "Where else is this method used, away from its problem?"),
     ("All background", "Who else works on this problem, in whatever way?"),
@@ -40,9 +42,6 @@ def worked(build_id: str) -> tuple[Example, ...]:
         Example(paper.id, paper.title, preset, ask)
         for paper, (preset, ask) in zip(papers, ASKS, strict=False)
     )
-
-
-DEMO_IDS: tuple[str, ...] = ()
 
 
 def _of_the_demo() -> list[Paper]:
