@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,30 +14,29 @@ from numpy.typing import NDArray
 from search import duplicates, fusion, matching
 from search import manifest as manifests
 from search import query as queries
-from search.asked import Asked, Vectors, ask
+from search.asked import Asked, ask
 from search.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
-from search.cleaning import clean_text, has_words
-from search.encoding import Document, Encoder, load_encoder
+from search.encoding import Encoder, load_encoder
 from search.errors import InputError
 from search.explanation import Place, Words, find_pairs, give_reason
 from search.lexical import TOKENIZER, LexicalIndex, tokenize, weigh_terms
 from search.manifest import Manifest
-from search.sentences import parse_pasted, split
+from search.reading import CorpusVectors, Reader
 from search.settings import Settings
 from search.store import Snapshot
 from search.types import (
-    FACETS,
     PANELS,
-    Evidence,
     Facet,
     Filters,
     Matcher,
     Paper,
+    Point,
     Query,
     QueryPaper,
     QuerySentence,
     Result,
     Results,
+    Scored,
 )
 from search.vectors import VectorIndex
 
@@ -47,25 +45,6 @@ Rows = NDArray[np.integer]
 
 SPARE = 10
 """Papers read beyond those asked for: some may be records of the same paper."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """Where a result lies: its likeness to the query's background, method and result; 0 where unknown."""
-
-    paper_id: str
-    background: float
-    method: float
-    result: float
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One paper of a pool; `score` orders the pool, higher is nearer."""
-
-    paper_id: str
-    score: float
-    evidence: Evidence
 
 
 class Engine:
@@ -84,9 +63,10 @@ class Engine:
             words=self.lexical.scores,
             offsets=self.store.sentence_offsets(),
         )
+        corpus = CorpusVectors(self.sentence_vectors, self.paper_vectors, self.indices.offsets)
+        self.reader = Reader(self.store, corpus, encoder)
         rarest = math.log(1 + manifest.papers)
         self.words = Words(tokenize, self.lexical.idf, common=min(1.5, rarest / 3))
-        self._encode = lru_cache(maxsize=256)(encoder.encode_one)
 
     @classmethod
     def open(cls, corpus: Path, settings: Settings | None = None) -> Engine:
@@ -103,40 +83,19 @@ class Engine:
 
     def read_text(self, text: str) -> QueryPaper:
         """A query from whatever was pasted: a title and abstract, a sentence, a question, keywords."""
-        return self.read(*parse_pasted(clean_text(text, queries.MOST_CHARACTERS)))
+        return self.reader.read_text(text)
 
     def read(self, title: str, abstract: str) -> QueryPaper:
         """A query from a title and abstract, either may be empty: every sentence is to be matched."""
-        title = " ".join(clean_text(title, queries.MOST_CHARACTERS).split())
-        abstract = clean_text(abstract, queries.MOST_CHARACTERS)
-        if not has_words(title + abstract):
-            raise InputError(queries.NOTHING)
-        texts = [sentence.text for sentence in split(abstract)] or [title]
-        paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
-        labels = self._encode(_document(paper)).facets.argmax(axis=1)
-        labelled = zip(paper.sentences, labels, strict=True)
-        return replace(paper, sentences=tuple(replace(each, facet=FACETS[label]) for each, label in labelled))
+        return self.reader.read(title, abstract)
 
     def example(self, paper_id: str) -> QueryPaper:
         """A query from a paper of the corpus."""
-        paper = self.store.paper(paper_id)
-        if paper is None:
-            raise InputError(f"No paper of this corpus has the id {paper_id!r}: look it up by its title.")
-        sentences = tuple(QuerySentence(sentence.text, sentence.facet) for sentence in paper.sentences)
-        return QueryPaper(paper.title, sentences, paper.id)
+        return self.reader.example(paper_id)
 
     def restore(self, query: Query) -> Query:
         """The query of a link, its papers of the corpus with their texts again."""
-        return replace(query, papers=tuple(self._restore(paper) for paper in query.papers))
-
-    def _restore(self, paper: QueryPaper) -> QueryPaper:
-        if not paper.paper_id or any(sentence.text for sentence in paper.sentences):
-            return paper
-        now = self.example(paper.paper_id)
-        if len(now.sentences) != len(paper.sentences):
-            raise InputError(f"The abstract of {paper.paper_id!r} has changed since: start from it again.")
-        pairs = zip(now.sentences, paper.sentences, strict=True)
-        return replace(now, sentences=tuple(replace(then, text=here.text) for here, then in pairs))
+        return self.reader.restore(query)
 
     # -- answering it
 
@@ -202,12 +161,7 @@ class Engine:
     # -- the steps of it
 
     def _ask(self, query: Query) -> Asked:
-        return ask(query, [self._vectors(paper) for paper in query.papers], weigh_terms)
-
-    def _vectors(self, paper: QueryPaper) -> Vectors:
-        """Encoded once for all searches with this text."""
-        encoded = self._encode(_document(paper))
-        return Vectors(encoded.sentences, encoded.paper)
+        return ask(query, [self.reader.vectors(paper) for paper in query.papers], weigh_terms)
 
     def _score(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> fusion.Scores:
         """Every candidate in full: its sentences, the whole of it, its words."""
@@ -240,14 +194,15 @@ class Engine:
             papers += self.store.papers_by_row(rows[order[len(papers) :][: query.top + SPARE]])
             groups = duplicates.group(papers, own)
         return tuple(
-            self._explain(query, asked, int(rows[place]), scores, place, [papers[each] for each in group])
+            self._explain(query, asked, rows, scores, int(order[group[0]]), [papers[each] for each in group])
             for group in groups[: query.top]
-            if (place := int(order[group[0]])) >= 0
         )
 
     def _explain(
-        self, query: Query, asked: Asked, row: int, scores: fusion.Scores, place: int, records: list[Paper]
+        self, query: Query, asked: Asked, rows: Rows, scores: fusion.Scores, place: int, records: list[Paper]
     ) -> Result:
+        """One paper with its evidence; `place` is its place among the candidates, `records` begin with it."""
+        row = rows[place]
         near = asked.papers[scores.nearest[place]]
         vectors = self.sentence_vectors[self.indices.offsets[row] : self.indices.offsets[row + 1]]
         similarity = matching.similarities(near.match, vectors)
@@ -273,12 +228,6 @@ def _map(path: Path) -> NDArray[np.float16]:
 
 def _panel(sentence: QuerySentence) -> Facet | None:
     return sentence.facet.panel if sentence.facet else None
-
-
-def _document(paper: QueryPaper) -> Document:
-    """What is encoded: a title that is the only sentence is not read twice."""
-    texts = tuple(sentence.text for sentence in paper.sentences)
-    return Document("" if texts == (paper.title,) else paper.title, texts)
 
 
 class _Clock:

@@ -201,3 +201,22 @@ class Results:
     """How many papers were scored in full."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each stage: encode, candidates, matching, explanation, total."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where a result lies: its likeness to the query's background, method and result; 0 where unknown."""
+
+    paper_id: str
+    background: float
+    method: float
+    result: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One paper of a pool; `score` orders the pool, higher is nearer."""
+
+    paper_id: str
+    score: float
+    evidence: Evidence
