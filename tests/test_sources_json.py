@@ -25,6 +25,8 @@ from index_build.sources import (
 )
 from index_build.sources.openalex import rebuild
 from index_build.sources.rejects import BadRecord
+from search.sentences import split_paper
+from search.store import Store
 from search.types import Facet, Paper
 
 ARXIV = {
@@ -184,6 +186,21 @@ def test_semantic_scholar_graph() -> None:
         ("Computer Science",),
         ("A. Author",),
     )
+
+
+def test_abstracts_that_the_graph_keeps_apart_join_their_papers(tmp_path: Path) -> None:
+    titles = {key: value for key, value in S2AG.items() if key != "abstract"}
+    abstracts = {
+        "corpusid": 12,
+        "openaccessinfo": {"externalids": S2AG["externalids"]},
+        "abstract": "We draw it.",
+    }
+    with Store.create(tmp_path / "store") as store:
+        for record in (titles, abstracts):
+            store.add([split_paper(only(lines(record)))])
+        paper = store.paper("s2:12")
+    assert paper is not None
+    assert (paper.title, paper.abstract, paper.year) == ("A graph of papers", "We draw it.", 2020)
 
 
 def test_semantic_scholar_parsed_papers() -> None:

@@ -34,7 +34,11 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 
 
 def to_paper(record: Record) -> Paper:
-    """A paper under its corpus id; S2ORC's full text gives title and abstract where they are marked in it."""
+    """A paper under its corpus id; S2ORC's full text gives title and abstract where they are marked in it.
+
+    The graph keeps abstracts in files of their own: such a record has no title and is named apart, so that it
+    joins the paper with the same DOI, arXiv id or PMID and does not replace it.
+    """
     get = record.get
     title = to_text(plain(get("title")) or _annotated(record, "title"))
     abstract = to_text(_abstract(record))
@@ -43,9 +47,12 @@ def to_paper(record: Record) -> Paper:
     arxiv_id = arxiv_of(get("arxiv_id") or outside.get("arxiv"))
     pmid = pmid_of(get("pubmed_id") or get("pmid") or outside.get("pubmed"))
     own_id = id_of(get("corpusid"), get("corpusId"), get("paper_id"), get("paperId"))
+    part = "" if title else "/abstract"
     return complete(
         Paper(
-            id=f"s2:{own_id}" if own_id else name_paper("s2:", title, abstract, doi=doi, arxiv=arxiv_id),
+            id=f"s2:{own_id}{part}"
+            if own_id
+            else name_paper("s2:", title, abstract, doi=doi, arxiv=arxiv_id),
             title=title,
             abstract=abstract,
             authors=authors_of(get("authors")),
@@ -84,6 +91,7 @@ def _annotated(record: Record, kind: str) -> str:
 
 def _outside_ids(record: Record) -> Mapping[str, str]:
     ids = object_of(record.get("externalids") or record.get("externalIds"))
+    ids = ids or object_of(object_of(record.get("openaccessinfo")).get("externalids"))
     return {key.lower(): plain(value) for key, value in ids.items()}
 
 
