@@ -67,8 +67,9 @@ def _demo(args: argparse.Namespace) -> int:
 
     settings = _settings(args)
     papers = demo.papers(all=args.all)
+    size = demo.SIZE_OF_ALL if args.all else demo.SIZE
     with ProgressLine(args.quiet) as progress:
-        summary = import_papers(settings.corpus, papers, [demo.SAMPLE], progress=progress)
+        summary = import_papers(settings.corpus, papers, [demo.SAMPLE], progress=progress, expected=size)
     return _serve(args, settings, summary)
 
 

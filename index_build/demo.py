@@ -22,18 +22,20 @@ WHEEL = "papers_without_code-0.3.0-py3-none-any.whl"
 SHA256 = "e70ab7ba97aabd58f86fade67b73202516daf63065fb520d142b77515dd18e8f"
 SAMPLE = "data/data-sample.jsonl"
 
+SIZE, SIZE_OF_ALL = 4_830, 21_821
+"""Papers in the default slice and in the whole sample."""
 QUOTAS = {
     "cs": 2900, "stat": 411, "q-bio": 249, "math": 240, "physics": 200, "eess": 150, "astro-ph": 150,
     "cond-mat": 150, "quant-ph": 100, "q-fin": 81, "econ": 41, "hep-ph": 40, "hep-th": 40, "gr-qc": 40,
     "hep-ex": 20, "hep-lat": 10, "nlin": 20, "math-ph": 20, "nucl-th": 15, "nucl-ex": 15,
 }  # fmt: skip
-"""Papers of the default slice by arXiv archive: those with abstracts fit to show, as far as they go."""
+"""Most papers of the default slice from each arXiv archive."""
 FIT = range(400, 1801)
 """Length of an abstract in the slice, in characters: long enough to have panels, short enough to read."""
 
 
 def papers(all: bool = False, cache: Path | None = None) -> Iterator[Paper | sources.Reject]:
-    """The papers of the demo: the default slice, the same on every machine, or all 21,821."""
+    """The papers of the demo: the default slice, the same on every machine, or all of the sample."""
     with zipfile.ZipFile(fetch(cache)) as wheel, wheel.open(SAMPLE) as sample:
         lines = list(sample)
     return sources.read_bytes(b"".join(lines if all else _slice(lines)), SAMPLE)

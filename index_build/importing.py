@@ -14,6 +14,7 @@ from typing import Self
 
 from index_build import sources
 from index_build.filters import Rule
+from index_build.publish import only_writer
 from index_build.sources import Reject
 from search.errors import InputError
 from search.manifest import STORE
@@ -22,7 +23,8 @@ from search.store import AddReport, Store
 from search.types import Paper
 
 REJECTS = "rejects.jsonl"
-BATCH = 2000
+BATCH = 1000
+"""Papers that are stored together."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the step ("import"), how much of it is done, and how much there is as far as one can tell."""
@@ -77,13 +79,18 @@ def import_papers(
     rules: Sequence[Rule] = (),
     limit: int | None = None,
     progress: Progress | None = None,
+    expected: int = 0,
 ) -> Summary:
     """Split, filter and store what a source gives; `origins` are the files it is read from."""
     started = time.monotonic()
     if limit is not None and limit < 1:
         raise InputError(f"The limit is {limit} papers; it must be at least 1.")
     filtered: Counter[str] = Counter()
-    with _open_store(corpus / STORE) as store, _RejectsFile(corpus / REJECTS, origins) as rejects:
+    with (
+        only_writer(corpus),
+        _open_store(corpus / STORE) as store,
+        _RejectsFile(corpus / REJECTS, origins) as rejects,
+    ):
         kept = _kept(items, rules, rejects, filtered, limit)
         report = AddReport()
         total = 0
@@ -92,7 +99,7 @@ def import_papers(
             rejects.flush()
             total += len(batch)
             if progress:
-                progress("import", total, limit or 0)
+                progress("import", total, limit or expected)
     return Summary(
         stored=report,
         rejected=dict(rejects.reasons.most_common()),

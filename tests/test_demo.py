@@ -24,7 +24,7 @@ def fetched():
 def test_default_slice(fetched):
     papers = [split_paper(paper) for paper in demo.papers()]
     sentences = sum(len(paper.sentences) for paper in papers)
-    assert len(papers) == 4830
+    assert len(papers) == demo.SIZE
     assert len(papers) + sentences <= 38_000, "the vectors that are shipped must stay within 15 MB"
     groups = {field for paper in papers for field in paper.fields}
     assert groups >= {
@@ -41,7 +41,7 @@ def test_default_slice(fetched):
 
 def test_all_is_everything(fetched):
     found = list(demo.papers(all=True))
-    assert len(found) == 21_821
+    assert len(found) == demo.SIZE_OF_ALL
     assert sum(isinstance(item, Paper) for item in found) > 21_800
 
 

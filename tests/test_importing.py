@@ -168,7 +168,7 @@ def test_a_store_in_use_is_refused_in_words(tmp_path):
             pipe.flush()
             while not (tmp_path / "corpus" / STORE).exists() and process.poll() is None:
                 time.sleep(0.05)
-            with pytest.raises(CorpusError, match="Another process is writing"):
+            with pytest.raises(CorpusError, match="Another build is writing"):
                 import_papers(tmp_path / "corpus", [])
     finally:
         process.kill()

@@ -134,6 +134,29 @@ def test_a_record_that_links_two_papers_makes_them_one(store):
     assert store.counts().papers == 2
 
 
+def test_a_record_that_no_longer_fits_leaves_its_paper(store):
+    first = split_paper(Paper("a", "Sharp saws cut wood in no time", doi="10.1/a", source="ris"))
+    second = split_paper(Paper("b", "Sharp saws cut wood", doi="10.1/a", source="s2"))
+    assert store.add([first, second]) == AddReport(added=1, merged=1)
+    assert store.add([replace(first, doi="10.1/other")]) == AddReport(replaced=1)
+    assert [store.paper(id).id for id in "ab"] == ["a", "b"]
+    assert store.add([first]) == AddReport(replaced=1)
+    assert store.paper("b").id == "a"
+
+
+def test_a_title_that_everyone_has_is_no_name(store):
+    column = Paper("n", "News from the society, in short", year=2001, source="ris")
+    pages = [split_paper(replace(column, id=f"n{n}", abstract=f"Page {n}a {n}b {n}c {n}d.")) for n in range(200)]
+    assert store.add(pages) == AddReport(added=200)
+    assert store.add(pages) == AddReport(unchanged=200)
+
+
+def test_two_stores_of_one_file_in_one_process(tmp_path, store):
+    with Store.open(tmp_path / "store.duckdb", read_only=False) as second:
+        second.add([NAIL])
+        assert store.counts() == second.counts()
+
+
 def test_a_batch_that_fails_leaves_nothing_behind(store):
     store.add([NAIL])
     broken = replace(SAW, year="not a year")
@@ -356,6 +379,14 @@ def test_a_snapshot_does_not_change_with_its_store(tmp_path, store):
         store.add([NAIL])
         assert snapshot.counts().papers == 1
     assert store.counts().papers == 2
+
+
+def test_a_store_that_was_never_finished_is_made_anew(tmp_path):
+    (tmp_path / "store.duckdb.part").write_text("half a store")
+    Store.create(tmp_path / "store.duckdb").close()
+    with Store.open(tmp_path / "store.duckdb") as store:
+        assert store.counts().papers == 0
+    assert list(tmp_path.iterdir()) == [tmp_path / "store.duckdb"]
 
 
 def test_another_layout_is_refused_in_words(tmp_path):

@@ -17,6 +17,8 @@ from search.types import Paper
 
 SHORTEST_TITLE = 16
 """In normalised characters: "Introduction" and "Book review" say nothing about who wrote them."""
+MOST_NAMESAKES = 20
+"""Records of one key that a new one is compared with: what so many share is no name."""
 _NOT_WORD = re.compile(r"[\W_]+")
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
@@ -102,7 +104,7 @@ def group(records: Iterable[Record]) -> Iterator[list[Record]]:
     by_key: dict[int, list[Record]] = defaultdict(list)
     for record in sorted(records, key=lambda record: (not record.identifiers, record.order)):
         mine = [record]
-        shared = {other.order: other for key in keys(record.paper) for other in by_key[key]}
+        shared = {other.order: other for key in keys(record.paper) for other in by_key[key][:MOST_NAMESAKES]}
         for number in sorted({at[order] for order in shared if is_same(record.paper, shared[order].paper)}):
             if _fits(groups[number], mine):
                 mine = groups.pop(number) + mine

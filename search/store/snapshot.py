@@ -112,35 +112,31 @@ class Snapshot:
         """All papers in the order of their rows, a few thousand at a time in memory."""
         cursor = self._connection.cursor()
         spans = cursor.execute(
-            "SELECT first, last, CASE WHEN hinted THEN facet END AS hint FROM sentences ORDER BY sentence_row"
+            "SELECT first, last, CASE WHEN hinted THEN facet ELSE 255 END AS hint "
+            "FROM sentences ORDER BY sentence_row"
         ).fetchnumpy()
-        starts, ends = spans["first"].tolist(), spans["last"].tolist()
-        hints = [None if code is None else FACETS[code] for code in np.ma.asarray(spans["hint"]).tolist()]
         papers = cursor.sql(
             "SELECT paper_row, title, abstract, first_sentence, sentence_count FROM papers ORDER BY paper_row"
         )
         for batch in papers.to_arrow_reader(2048):
             for row, title, abstract, first, count in zip(*batch.to_pydict().values(), strict=True):
-                mine = slice(first, first + count)
+                starts, ends, codes = (column[first : first + count].tolist() for column in spans.values())
                 text = abstract or title
-                sentences = tuple(
-                    text[start:end] for start, end in zip(starts[mine], ends[mine], strict=True)
-                )
+                sentences = tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
+                hints = tuple(None if code == 255 else FACETS[code] for code in codes)
                 title = title if abstract else ""
-                hash = _text_hash(title, sentences)
-                yield StoredDocument(row, title, sentences, tuple(hints[mine]), hash)
+                yield StoredDocument(row, title, sentences, hints, _text_hash(title, sentences))
 
     def set_facets(self, probabilities: NDArray[np.floating[Any]]) -> None:
         """Label all sentences: `probabilities` [S, 5] in the order of FACETS; hints of the source win."""
-        hints = self._rows("SELECT sentence_row, facet FROM sentences WHERE hinted")
         labels = np.array(probabilities, dtype=np.float32)
         wanted = (self.counts().sentences, len(FACETS))
         if labels.shape != wanted:
             raise CorpusError(
                 f"Facets for {labels.shape} sentences do not fit the {wanted} of this build: build it again."
             )
-        for hint in hints:
-            labels[hint["sentence_row"]] = np.eye(len(FACETS), dtype=np.float32)[hint["facet"]]
+        for hint in self._rows("SELECT sentence_row, facet FROM sentences WHERE hinted"):
+            labels[hint["sentence_row"]] = np.eye(len(FACETS))[hint["facet"]]
         columns = {
             "sentence_row": pa.array(np.arange(len(labels), dtype=np.int32)),
             "facet": pa.array(labels.argmax(axis=1).astype(np.uint8)),
@@ -174,15 +170,13 @@ class Snapshot:
         where, values = _conditions(filters)
         if not where:
             return None
-        return self._column(f"SELECT paper_row FROM papers {where} ORDER BY paper_row", *values).astype(
-            np.int32
-        )
+        query = f"SELECT paper_row FROM papers {where} ORDER BY paper_row"
+        return self._column(query, *values).astype(np.int32)
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """The paper row of each id, of any record of the paper; -1 for an id that is not here."""
-        found = self._rows(
-            "SELECT id, paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[]))", list(ids)
-        )
+        query = "SELECT id, paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[]))"
+        found = self._rows(query, list(ids))
         rows = {row["id"]: row["paper_row"] for row in found}
         return np.array([rows.get(id, -1) for id in ids], dtype=np.int32)
 
@@ -234,8 +228,8 @@ class Snapshot:
 
     def facet_shares(self) -> dict[Facet, float]:
         """The part of all labelled sentences that each facet has."""
-        counts = {row["facet"]: row["n"] for row in self._rows(
-            "SELECT facet, count(*) AS n FROM sentences WHERE facet IS NOT NULL GROUP BY facet")}  # fmt: skip
+        query = "SELECT facet, count(*) AS n FROM sentences WHERE facet IS NOT NULL GROUP BY facet"
+        counts = {row["facet"]: row["n"] for row in self._rows(query)}
         total = sum(counts.values())
         return {facet: counts.get(code, 0) / total if total else 0.0 for code, facet in enumerate(FACETS)}
 
@@ -278,6 +272,6 @@ def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
 
 
 def _text_hash(title: str, sentences: Sequence[str]) -> str:
-    """128 bits of BLAKE2b over title and sentences; the separator cannot occur within either."""
+    """128 bits of BLAKE2b over title and sentences, parted by a character that no text uses."""
     joined = "\x1e".join((title, *sentences))
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

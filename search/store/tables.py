@@ -29,13 +29,17 @@ Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 
 def create(path: Path, kind: str, tables: str) -> Connection:
-    """A new database file of this kind with these tables."""
+    """A new database file of this kind with these tables; it appears under its name once it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    connection = _connect(path, read_only=False)
+    draft = path.with_name(f"{path.name}.part")
+    draft.unlink(missing_ok=True)
+    connection = _connect(draft, read_only=False)
     connection.execute("CREATE TABLE about (kind VARCHAR, layout INTEGER)")
     connection.execute("INSERT INTO about VALUES (?, ?)", [kind, LAYOUT])
     connection.execute(tables)
-    return connection
+    connection.close()
+    draft.replace(path)
+    return _connect(path, read_only=False)
 
 
 def open_existing(path: Path, kind: str, read_only: bool) -> Connection:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 
@@ -37,12 +37,13 @@ _FIRST = ", ".join(
     for name in ("venue", "doi", "arxiv_id", "pmid", "url", "source")
 )
 _MERGED = f"""
-    SELECT number, id, ids, text.*, authors, year, list_filter(
+    SELECT number, id, ids, title, text.*, authors, year, list_filter(
             fields, lambda field, place: list_position(fields, field) = place) AS fields,
         venue, doi, arxiv_id, pmid, url, source
     FROM (
         SELECT min(number) AS number, paper AS id, list(id ORDER BY number) AS ids,
-            arg_max(struct_pack(title, abstract, sentences, title_key), {_RICHEST}) AS text,
+            coalesce(arg_max(title, {_RICHEST}) FILTER (title <> ''), '') AS title,
+            arg_max(struct_pack(abstract, sentences, title_key), {_RICHEST}) AS text,
             arg_max(authors, (len(authors), -number)) AS authors,
             arg_min(year, number) FILTER (year IS NOT NULL) AS year,
             flatten(list(fields ORDER BY number)) AS fields,
@@ -104,19 +105,20 @@ class Store:
         hashes = {id: _hash(paper) for id, paper in batch.items()}
         with _transaction(self._connection) as cursor:
             known = _known(cursor, list(batch))
-            fresh = [paper for id, paper in batch.items() if known.get(id, (0, None))[1] != hashes[id]]
+            fresh = [paper for id, paper in batch.items() if id not in known or known[id].hash != hashes[id]]
             number = _next_number(cursor)
             records = [
-                Record(known[paper.id][0] if paper.id in known else number + place, paper)
+                Record(known[paper.id].number if paper.id in known else number + place, paper)
                 for place, paper in enumerate(fresh)
             ]
-            _remove(cursor, [paper.id for paper in fresh if paper.id in known])
-            homes = _regroup(cursor, records)
+            outdated = [paper.id for paper in fresh if paper.id in known]
+            _remove(cursor, outdated)
+            homes = _regroup(cursor, records, [known[id].paper for id in outdated])
             _insert(cursor, records, hashes, homes)
         new = [paper.id for paper in fresh if paper.id not in known]
         added = sum(homes[id] == id for id in new)
-        outdated = sum(batch[paper.id] is not paper and _hash(paper) != hashes[paper.id] for paper in papers)
-        replaced = len(fresh) - len(new) + outdated
+        within = sum(batch[paper.id] is not paper and _hash(paper) != hashes[paper.id] for paper in papers)
+        replaced = len(outdated) + within
         return AddReport(added, len(papers) - len(new) - replaced, replaced, len(new) - added)
 
     def paper(self, id: str) -> Paper | None:
@@ -172,10 +174,16 @@ def _transaction(connection: tables.Connection) -> Iterator[tables.Connection]:
     cursor.commit()
 
 
-def _known(cursor: tables.Connection, ids: list[str]) -> dict[str, tuple[int, int]]:
-    """Number and hash of those of these records that are stored."""
-    query = "SELECT id, number, hash FROM records WHERE id IN (SELECT unnest(?::VARCHAR[]))"
-    return {id: (number, hash) for id, number, hash in cursor.execute(query, [ids]).fetchall()}
+class _Known(NamedTuple):
+    number: int
+    hash: int
+    paper: str
+
+
+def _known(cursor: tables.Connection, ids: list[str]) -> dict[str, _Known]:
+    """Those of these records that are stored."""
+    query = "SELECT id, number, hash, paper FROM records WHERE id IN (SELECT unnest(?::VARCHAR[]))"
+    return {id: _Known(*found) for id, *found in cursor.execute(query, [ids]).fetchall()}
 
 
 def _next_number(cursor: tables.Connection) -> int:
@@ -188,15 +196,16 @@ def _remove(cursor: tables.Connection, ids: list[str]) -> None:
             cursor.execute(f"DELETE FROM {table} WHERE id IN (SELECT unnest(?::VARCHAR[]))", [ids])
 
 
-def _regroup(cursor: tables.Connection, records: list[Record]) -> dict[str, str]:
+def _regroup(cursor: tables.Connection, records: list[Record], left: list[str]) -> dict[str, str]:
     """The paper each new record belongs to; stored records that change papers with it are moved.
 
-    Only records that share a key with another need a closer look, and those are few.
+    Only records that share a key with another, or a paper that an outdated record has `left`, need a
+    closer look, and those are few.
     """
     homes = {record.paper.id: record.paper.id for record in records}
     keys_of = {record.paper.id: set(keys(record.paper)) for record in records}
     holders = Counter(key for found in keys_of.values() for key in found)
-    stored = _sharing(cursor, list(holders))
+    stored = _sharing(cursor, list(holders), left)
     taken = {key for record in stored for key in keys(record.paper)}
     taken |= {key for key, count in holders.items() if count > 1}
     doubtful = [record for record in records if keys_of[record.paper.id] & taken]
@@ -213,13 +222,13 @@ def _regroup(cursor: tables.Connection, records: list[Record]) -> dict[str, str]
     return homes
 
 
-def _sharing(cursor: tables.Connection, wanted: list[int]) -> list[Record]:
-    """Stored records with one of these keys, and all other records of their papers."""
+def _sharing(cursor: tables.Connection, wanted: list[int], papers: list[str]) -> list[Record]:
+    """The stored records of these papers, and of all papers that have one of these keys."""
     rows = cursor.sql(
-        f"SELECT number, id, sentences, {tables.FIELD_LIST} FROM records "
-        "WHERE paper IN (SELECT paper FROM records WHERE id IN ("
-        "SELECT id FROM keys WHERE key IN (SELECT unnest(?::UBIGINT[]))))",
-        params=[wanted],
+        f"SELECT number, id, sentences, {tables.FIELD_LIST} FROM records WHERE paper IN ("
+        "SELECT paper FROM records WHERE id IN ("
+        "SELECT id FROM keys WHERE key IN (SELECT unnest(?::UBIGINT[]))) UNION SELECT unnest(?::VARCHAR[]))",
+        params=[wanted, papers],
     )
     return [Record(row["number"], tables.paper_of(row)) for row in rows.to_arrow_table().to_pylist()]
 
