@@ -67,51 +67,43 @@ class Encoder:
     def encode_one(self, document: Document) -> Encoded:
         windows = list(self.packer.pack([document]))
         passes = zip(windows, self.models[0].run(windows), strict=True)
-        encoded = scaled(next(merged(in_order([document], passes), self.dimension)))
+        encoded = next(merged(in_order([document], passes), self.dimension))
         return replace(encoded, facets=self.labels.encode_one(document).facets) if self.labels else encoded
 
     def encode(
         self, documents: Iterable[Document], progress: Callable[[int], None] | None = None
     ) -> Iterator[Encoded]:
         """Vectors and facets in the order of the documents; `progress` hears how many more are done."""
-        own, other = tee(documents)
-        labels = self.labels.encode(other) if self.labels else None
-        for encoded in map(scaled, self.means(own)):
+        labels = None
+        if self.labels:
+            documents, same = tee(documents)
+            labels = self.labels.encode(same)
+        for encoded in merged(read_ahead(self.models, self.packer, documents), self.dimension):
             yield replace(encoded, facets=next(labels).facets) if labels else encoded
             if progress:
                 progress(1)
 
-    def means(self, documents: Iterable[Document]) -> Iterator[Encoded]:
-        """As `encode`, without facets of others, and with vectors as long as the model made them."""
-        return merged(read_ahead(self.models, self.packer, documents), self.dimension)
-
 
 def merged(reads: Iterable[Read], dimension: int) -> Iterator[Encoded]:
-    """Windows of a document put together; each token counts once, in the window that owns it."""
+    """Windows of a document put together; each token counts once, in the window that owns it.
+
+    Sums have the direction of means, and only the direction is kept.
+    """
     for document, passes in reads:
         count = len(document.sentences)
         sums = np.zeros((1 + count, dimension), np.float32)
-        tokens = np.zeros((1 + count, 1), np.float32)
         facets = np.zeros((count, len(FACETS)), np.float32)
         for window, one in passes:
             rows = slice(1 + window.rows.start, 1 + window.rows.stop)
-            owned = one.tokens[1:, None]
             sums[0] += one.sums[0]
             sums[rows] += one.sums[1:]
-            tokens[0] += one.tokens[0]
-            tokens[rows] += owned
             labels = np.float32(1 / len(FACETS)) if one.facets is None else one.facets
-            facets[window.rows.start : window.rows.stop] += owned * labels
-        means = (sums / np.maximum(tokens, 1)).astype(np.float32)
-        yield Encoded(means[1:], means[0], facets / facets.sum(axis=1, keepdims=True))
-
-
-def scaled(encoded: Encoded) -> Encoded:
-    """Vectors of unit length."""
-    return replace(encoded, sentences=unit(encoded.sentences), paper=unit(encoded.paper))
+            facets[window.rows.start : window.rows.stop] += one.tokens[:, None] * labels
+        yield Encoded(unit(sums[1:]), unit(sums[0]), facets / facets.sum(axis=1, keepdims=True))
 
 
 def unit(vectors: Floats) -> Floats:
+    """Rows scaled to length one."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
 

@@ -48,7 +48,7 @@ class OnnxModel:
         outputs = self.session.run(["states", *(["facets"] if self.labeller is not None else [])], feed)
         members = window.membership(first_only=False)
         facets = outputs[1][0][: len(members) - 1] if self.labeller is not None else None
-        return Pass(members @ outputs[0][0], members.sum(axis=1), facets)
+        return Pass(members @ outputs[0][0], members[1:].sum(axis=1), facets)
 
 
 def _stand(window: Window, labeller: Tensors) -> dict[str, Any]:

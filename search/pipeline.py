@@ -30,7 +30,7 @@ class Pass:
     sums: NDArray[np.float32]
     """[1 + s, d]: sums of token vectors, of the paper and of each sentence in `window.rows`."""
     tokens: NDArray[np.float32]
-    """[1 + s]: how many tokens each sum is made of."""
+    """[s]: how many of its tokens each sentence has here."""
     facets: NDArray[np.float32] | None
     """[s, 5], or None when the model does not label."""
 

@@ -73,12 +73,12 @@ class TorchModel:
                 facets = self.labeller(output.hidden_states[self.labeller.layer], mask, members[:, 1:])
         sums = torch.bmm(members, output.last_hidden_state.float()).cpu().numpy()
         labels = None if facets is None else facets.float().cpu().numpy()
-        tokens = members.sum(-1).cpu().numpy()
+        tokens = members[:, 1:].sum(-1).cpu().numpy()
         heights = [1 + len(window.rows) for window in batch]
         return [
             Pass(
                 sums[row, :height],
-                tokens[row, :height],
+                tokens[row, : height - 1],
                 None if labels is None else labels[row, : height - 1],
             )
             for row, height in enumerate(heights)
