@@ -21,8 +21,7 @@ QUESTIONS = {
     Facet.RESULT: "Which results",
 }
 SHOWN = 10
-BARS = 8
-"""Venues and fields shown."""
+BARS = 8  # venues and fields shown
 
 
 @dataclass(frozen=True, slots=True)

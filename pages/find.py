@@ -8,8 +8,7 @@ from pages.ui import adding, faults, filters, frame, links, parts, sentences, st
 from pages.ui.escape import plain
 from search.types import Query, Results
 
-ONE, SEVERAL = ("List", "Triptych", "Plane"), ("List", "Plane")
-"""The views of a search with one paper and with several."""
+VIEWS_OF_ONE, VIEWS_OF_SEVERAL = ("List", "Triptych", "Plane"), ("List", "Plane")
 STEP = 20
 
 
@@ -35,7 +34,7 @@ def _search_with(draft: state.Draft) -> None:
     if draft.note:
         st.info(draft.note, icon=":material/history:")
     with st.container(horizontal=True, vertical_alignment="center", key="toolbar"):
-        views_offered = ONE if one else SEVERAL
+        views_offered = VIEWS_OF_ONE if one else VIEWS_OF_SEVERAL
         view = st.segmented_control(
             "View", views_offered, default="List", required=True, key="view", label_visibility="collapsed"
         )

@@ -202,7 +202,7 @@ def test_explore_and_paper(visit: Visit) -> None:
     expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible()
     visitor.picture("1-explore")
     page.get_by_role("link", name="Open").first.click()
-    expect(page.get_by_role("heading", name="Nearest papers")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nearest by method")).to_be_visible()
     visitor.settle().picture("2-paper")
     page.get_by_role("tab", name="RIS").click()
     expect(page.get_by_text("TY  - ").first).to_be_visible()
