@@ -118,7 +118,13 @@ def _in_reading_order(pieces: list[Line], width: float) -> list[Line]:
     right = _right_column(pieces, width)
     lines = _join(pieces, right)
     top = max((line.y for line in lines if abs(line.x - right) < 3), default=0.0)
-    return sorted(lines, key=lambda line: (line.y <= top + 1 and 1 + (line.x >= right - 3), -line.y))
+
+    def part(line: Line) -> int:
+        if line.y > top + 1:
+            return 0
+        return 2 if line.x >= right - 3 else 1
+
+    return sorted(lines, key=lambda line: (part(line), -line.y))
 
 
 def _right_column(pieces: list[Line], width: float) -> float:
