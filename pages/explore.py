@@ -12,6 +12,7 @@ import streamlit as st
 from pages.ui import charts, filters, frame, html, state
 from pages.ui.escape import one_line, plain
 from pages.ui.palette import coloured, look, word
+from pages.ui.words import counted
 from search.topics import Hit, Topic, explore
 from search.types import PANELS, Facet, Filters, Paper
 
@@ -71,7 +72,7 @@ def find(build_id: str, text: str, chosen: Filters) -> Topic:
 
 
 def _charts(topic: Topic) -> Narrowed:
-    st.header(f"{len(topic.papers)} papers", anchor=False)
+    st.header(counted(len(topic.papers), "paper"), anchor=False)
     st.caption("Click years, venues or fields to narrow what is shown below; click again to take them back.")
     years = Counter(paper.year for paper in topic.papers if paper.year)
     venues = Counter(paper.venue for paper in topic.papers if paper.venue)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui import faults, frame, html, state
 from pages.ui.escape import plain
 from pages.ui.views import FORMAT_NAMES
+from pages.ui.words import counted
 from search.errors import InputError
 from search.exports import FORMATS, SUFFIXES, Reference, write
 from search.library import Library
@@ -77,12 +78,11 @@ def _open_file(library: Library) -> None:
     given = st.file_uploader("Open a saved list file", type="json", key="lists-file")
     if given is not None and st.button("Add its lists"):
         added = sum(library.keep(each.name, each.kept) for each in load_lists(given.getvalue()))
-        st.toast(f"{added} papers added; those already here kept their notes.")
+        st.toast(f"{counted(added, 'paper')} added; those already here kept their notes.")
         st.rerun()
 
 
 def _actions(reading_list: ReadingList) -> None:
-    papers = [kept.paper for kept in reading_list.kept]
     with st.container(horizontal=True):
         if st.button("Recommend from this list", type="primary", icon=":material/auto_awesome:"):
             recommend(reading_list)
@@ -98,7 +98,9 @@ def _actions(reading_list: ReadingList) -> None:
                     width="stretch",
                 )
     st.header(plain(reading_list.name), anchor=False)
-    st.caption(f"{len(papers)} papers, {sum(kept.read for kept in reading_list.kept)} read.")
+    st.caption(
+        f"{counted(len(reading_list.kept), 'paper')}, {sum(kept.read for kept in reading_list.kept)} read."
+    )
 
 
 def recommend(reading_list: ReadingList) -> None:
@@ -121,7 +123,9 @@ def _show(library: Library, reading_list: ReadingList) -> None:
     tags = sorted({tag for kept in reading_list.kept for tag in kept.tags})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mark = st.segmented_control("Show", list(MARKS), default="All", required=True, key="library-mark")
-        wanted = st.pills("Tags", tags, selection_mode="multi", key="library-tags") if tags else []
+        wanted = []
+        if tags:
+            wanted = st.pills("Tags", tags, selection_mode="multi", format_func=plain, key="library-tags")
     for kept in reading_list.kept:
         if MARKS[mark] in (None, kept.read) and set(wanted) <= set(kept.tags):
             _entry(library, reading_list.name, kept)

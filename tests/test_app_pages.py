@@ -321,7 +321,7 @@ class TestOtherPages:
         library = state.library()
         (kept,) = library.reading_list("Reading list").kept
         assert kept.note == "read before writing"
-        assert "1 papers" in text_of(app)
+        assert "1 paper," in text_of(app)
         press(app, "Remove")
         assert "Nothing kept yet" in text_of(app)
 
@@ -349,7 +349,7 @@ class TestOtherPages:
         app = press(example(open_app()), "Keep")
         app.switch_page("pages/library.py").run()
         assert "live in your browser session only" in text_of(app)
-        assert "1 papers" in text_of(app)
+        assert "1 paper," in text_of(app)
         assert "Nothing kept yet" in text_of(open_app("library"))
         assert not (tmp_path / "library").exists()
 
@@ -431,7 +431,7 @@ class TestHosts:
                 break
             time.sleep(0.1)
         assert job.error == ""
-        assert "1 papers added" in job.outcome
+        assert "1 paper added" in job.outcome
         assert state.build_id() != before
         app.run()
         assert app.metric[0].value == "37"

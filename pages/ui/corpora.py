@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import faults
+from pages.ui.words import counted
 from search.errors import InputError, TriptychError
 from search.manifest import current_build, read_manifest
 from search.settings import Settings
@@ -91,9 +92,9 @@ def add_file(settings: Settings, name: str, data: bytes, progress: Progress) -> 
     built_with = read_manifest(current_build(settings.corpus)).encoder_name
     manifest = build(settings.corpus, replace(settings, encoder=built_with), progress)
     told = (
-        f"{stored.added:,} papers added, {stored.unchanged:,} already there, {stored.replaced:,} replaced, "
+        f"{counted(stored.added, 'paper')} added, {stored.unchanged:,} already there, {stored.replaced:,} replaced, "
         f"{stored.merged:,} merged, {sum(summary.rejected.values()):,} rejected. "
-        f"The corpus now has {manifest.papers:,} papers."
+        f"The corpus now has {counted(manifest.papers, 'paper')}."
     )
     more = f" Only the first {limit:,} were taken: larger files go through `python -m index_build add`."
     return told + (more if stored.total >= limit else "")
