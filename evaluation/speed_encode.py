@@ -1,0 +1,117 @@
+"""Encoding as the build does it, beside the bare model fed with windows that are ready, in the same run."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from statistics import median
+from typing import Any
+
+from search.encoding import Document, Encoder, load_encoder
+from search.errors import InputError
+from search.pipeline import Model
+from search.sentences import split
+from search.tokens import Window, batches
+
+BESIDE = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+FILE = "acl_anthology.jsonl.gz"
+ROUNDS = 5
+"""The two are timed in turn, so that a busy machine slows both."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoder", default="default", help="preset, folder or hub name (default: default)")
+    parser.add_argument("--device", default="", help="cpu, cuda, cuda:1, mps (default: what is there)")
+    parser.add_argument(
+        "--encode-papers", type=int, default=500, metavar="N", help="how many papers to encode"
+    )
+    parser.add_argument(
+        "--torch", action="store_true", help="also time the default model in torch on the CPU"
+    )
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    documents = read_documents(getattr(args, "papers_file", None), args.encode_papers)
+    encoder = load_encoder(args.encoder, args.device or None)
+    figures = {"encoder": encoder.id, "workers": len(encoder.models), **measure(encoder, documents)}
+    if args.torch:
+        some, encoder = documents[::4], _in_torch()
+        figures["torch_papers_per_second"] = len(some) / seconds(lambda: list(encoder.encode(some)))
+    return figures
+
+
+def measure(encoder: Encoder, documents: Sequence[Document]) -> dict[str, Any]:
+    """Papers and tokens per second, and the pipeline's share of the bare model's rate."""
+    list(encoder.encode(documents[:32]))  # warm up
+    bare, whole = [], []
+    for number in range(ROUNDS):
+        part = documents[number::ROUNDS]
+        windows = sorted(encoder.packer.pack(part), key=lambda window: len(window.ids), reverse=True)
+        if number % 2:
+            bare.append(seconds(lambda: run_bare(encoder.models, windows)))  # noqa: B023
+        whole.append(seconds(lambda: list(encoder.encode(part))))  # noqa: B023
+        if not number % 2:
+            bare.append(seconds(lambda: run_bare(encoder.models, windows)))  # noqa: B023
+    tokens = sum(len(window.ids) for window in encoder.packer.pack(documents))
+    return {
+        "papers": len(documents),
+        "tokens_per_paper": tokens / len(documents),
+        "papers_per_second": len(documents) / sum(whole),
+        "tokens_per_second": tokens / sum(whole),
+        "bare_papers_per_second": len(documents) / sum(bare),
+        "share_of_bare_rate": median(slow / fast for slow, fast in zip(bare, whole, strict=True)),
+    }
+
+
+def run_bare(models: Sequence[Model], windows: Sequence[Window]) -> None:
+    """The models alone: windows tokenised and sorted before, results dropped."""
+    free: SimpleQueue[Model] = SimpleQueue()
+    for model in models:
+        free.put(model)
+
+    def work(batch: list[Window]) -> None:
+        model = free.get()
+        model.run(batch)
+        free.put(model)
+
+    with ThreadPoolExecutor(len(models)) as pool:
+        list(pool.map(work, batches(windows, models[0].budget)))
+
+
+def seconds(step: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def _in_torch() -> Encoder:
+    """The default encoder and its labeller as they run on a graphics card, but here, in full precision."""
+    from search.encoding import bert_packer
+    from search.facets import load_labeller
+    from search.presets import find_weights
+    from search.torch_model import TorchModel
+
+    folder = find_weights("default").folder
+    model = TorchModel(folder, "cpu", first_token=False, labeller=load_labeller())
+    model.half = None
+    return Encoder("torch", bert_packer(folder), [model])
+
+
+def read_documents(file: Path | None, count: int) -> list[Document]:
+    """Every so manieth paper of the file, so that years and lengths are mixed."""
+    file = file or Path(os.environ.get("TRIPTYCH_DATA") or BESIDE) / FILE
+    if not file.is_file():
+        raise InputError(f"There is no file {file}: name one with --papers-file.")
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        papers = (json.loads(line) for line in islice(lines, 0, count * 50, 50))
+        return [
+            Document(paper["title"], tuple(one.text for one in split(paper["abstract"]))) for paper in papers
+        ]
