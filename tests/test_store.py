@@ -113,6 +113,15 @@ def test_records_with_one_identifier_merge_and_keep_the_richer_fields(store, key
     assert store.add([rich]) == store.add([thin]) == AddReport(unchanged=1)
 
 
+def test_an_abstract_that_comes_alone_joins_its_paper(store):
+    title = split_paper(Paper("s2:1", "Sharp saws cut wood in no time", doi="10.1/a", year=2020))
+    abstract = split_paper(Paper("s2:1/abstract", "", "Saws are old. We sharpen them.", doi="10.1/a"))
+    assert store.add([abstract, title]) == AddReport(added=1, merged=1)
+    merged = store.paper("s2:1")
+    assert (merged.title, merged.abstract) == (title.title, abstract.abstract)
+    assert merged.sentences == abstract.sentences
+
+
 def test_title_and_year_merge_where_no_identifier_speaks_against_it(store):
     twin = split_paper(replace(SAW, id="s2:9", doi="", title="A NEW SAW – for an old problem!", sentences=()))
     other = replace(SAW, id="s2:10", doi="10.1000/other")
@@ -146,7 +155,9 @@ def test_a_record_that_no_longer_fits_leaves_its_paper(store):
 
 def test_a_title_that_everyone_has_is_no_name(store):
     column = Paper("n", "News from the society, in short", year=2001, source="ris")
-    pages = [split_paper(replace(column, id=f"n{n}", abstract=f"Page {n}a {n}b {n}c {n}d.")) for n in range(200)]
+    pages = [
+        split_paper(replace(column, id=f"n{n}", abstract=f"Page {n}a {n}b {n}c {n}d.")) for n in range(200)
+    ]
     assert store.add(pages) == AddReport(added=200)
     assert store.add(pages) == AddReport(unchanged=200)
 

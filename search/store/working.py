@@ -34,19 +34,20 @@ TABLES = f"""
 _RICHEST = "(length(abstract), length(title), -number)"
 _FIRST = ", ".join(
     f"coalesce(arg_min({name}, number) FILTER ({name} <> ''), '') AS {name}"
-    for name in ("venue", "doi", "arxiv_id", "pmid", "url", "source")
+    for name in ("title", "venue", "doi", "arxiv_id", "pmid", "url", "source")
 )
 _MERGED = f"""
-    SELECT number, id, ids, title, text.*, authors, year, list_filter(
-            fields, lambda field, place: list_position(fields, field) = place) AS fields,
-        venue, doi, arxiv_id, pmid, url, source
+    SELECT * EXCLUDE (text, title, fields, title_key), text.abstract, text.sentences,
+        CASE WHEN text.title = '' THEN title ELSE text.title END AS title,
+        CASE WHEN text.title = '' THEN title_key ELSE text.title_key END AS title_key,
+        list_filter(fields, lambda field, place: list_position(fields, field) = place) AS fields
     FROM (
         SELECT min(number) AS number, paper AS id, list(id ORDER BY number) AS ids,
-            coalesce(arg_max(title, {_RICHEST}) FILTER (title <> ''), '') AS title,
-            arg_max(struct_pack(abstract, sentences, title_key), {_RICHEST}) AS text,
+            arg_max(struct_pack(title, abstract, sentences, title_key), {_RICHEST}) AS text,
             arg_max(authors, (len(authors), -number)) AS authors,
             arg_min(year, number) FILTER (year IS NOT NULL) AS year,
             flatten(list(fields ORDER BY number)) AS fields,
+            arg_min(title_key, number) FILTER (title <> '') AS title_key,
             {_FIRST}
         FROM records {{where}} GROUP BY paper)
 """
