@@ -94,7 +94,8 @@ def add_file(settings: Settings, name: str, data: bytes, progress: Progress) -> 
     told = (
         f"{counted(stored.added, 'paper')} added, {stored.unchanged:,} already there, "
         f"{stored.replaced:,} replaced, {stored.merged:,} merged, "
-        f"{sum(summary.rejected.values()):,} rejected. The corpus now has {counted(manifest.papers, 'paper')}."
+        f"{sum(summary.rejected.values()):,} rejected. "
+        f"The corpus now has {counted(manifest.papers, 'paper')}."
     )
     more = f" Only the first {limit:,} were taken: larger files go through `python -m index_build add`."
     return told + (more if stored.total >= limit else "")
