@@ -171,6 +171,9 @@ def test_arxiv_without_parsed_names_and_versions() -> None:
         ("Proceedings of the 12th Meeting\n  (MOW), Town, 18-23", "Proceedings of the 12th Meeting (MOW)"),
         ("Proc. 2006 Conference on X (2006)", "Proc. 2006 Conference on X"),
         ("A&A 621, A47", "A&A"),
+        ("2019 ApJ 882, 132", "ApJ"),
+        ("Software Practice, Sept. 2010", "Software Practice"),
+        ("Rain Research (Forthcoming 2020)", "Rain Research"),
         ("", ""),
     ],
 )  # fmt: skip

@@ -145,15 +145,21 @@ def test_ids_are_the_most_lasting_there_are() -> None:
 
 
 def test_arxiv_categories_by_name() -> None:
-    assert field_names(["cs.CL", "stat.ML", "solv-int"]) == (
+    assert field_names(["cs.CL", "stat.ML", "solv-int", "new.XX"]) == (
         "Computer Science",
         "Statistics",
         "Physics",
         "Computation and Language (cs.CL)",
         "Machine Learning (stat.ML)",
-        "solv-int",
+        "Exactly Solvable and Integrable Systems (nlin.SI)",
+        "new.XX",
     )
-    assert len(NAMES) > 150
+    assert field_names(["cs.IT", "math.IT"]) == (
+        "Computer Science",
+        "Mathematics",
+        "Information Theory (cs.IT/math.IT)",
+    )
+    assert len(NAMES) > 140
 
 
 # -- structured abstracts

@@ -26,10 +26,14 @@ from index_build.sources.sections import find_sections, with_colons
 from search.types import Paper
 
 _VOLUME = re.compile(
-    r"[,:;(\s]*(?:\b(?:vol(?:ume)?|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?"
+    r"[,:;(\s]*(?:\b(?:vol(?:ume)?|v|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?"
     r"(?<!\d)(?!\d+(?:st|nd|rd|th)\b|\d{4} [A-Z])\d.*",
     re.IGNORECASE | re.DOTALL,
 )
+_ENDS = re.compile(
+    r"^\d{4} (?=[A-Z])|[, ]+(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?$", re.I
+)
+_OPEN_BRACKET = re.compile(r"\s*\([^)]*$")
 _TIGHT_STOP = re.compile(r"\.(?=[A-Z])")
 
 
@@ -76,7 +80,8 @@ def _year(record: Record) -> int | None:
 def journal_of(reference: str) -> str:
     """The journal in a reference, without volume and pages: "Phys.Rev.D76:013009,2007" as "Phys. Rev. D"."""
     reference = latex_text(reference)
-    journal = _TIGHT_STOP.sub(". ", _VOLUME.sub("", reference)).strip(" ,;:(")
+    journal = _OPEN_BRACKET.sub("", _ENDS.sub("", _VOLUME.sub("", reference)))
+    journal = _TIGHT_STOP.sub(". ", journal).strip(" ,;:")
     if journal.lower().startswith(("proc", "in proc")):
         journal = journal.split(",")[0]
     if journal.count(".") == 1:  # not a row of abbreviations

@@ -9,11 +9,24 @@ from index_build.sources.records import unique
 _GROUPS = {
     "cs": "Computer Science", "econ": "Economics", "eess": "Electrical Engineering", "math": "Mathematics",
     "q-bio": "Quantitative Biology", "q-fin": "Quantitative Finance", "stat": "Statistics",
-    "cmp-lg": "Computer Science",
-    "alg-geom": "Mathematics", "dg-ga": "Mathematics", "funct-an": "Mathematics", "q-alg": "Mathematics",
-    "bayes-an": "Statistics",
 }  # fmt: skip
-_OTHER_GROUP = "Physics"  # all other archives, old and new, belong to physics
+_OTHER_GROUP = "Physics"  # all other archives belong to physics
+
+_ALIASES = {
+    "math.MP": "math-ph", "math.IT": "cs.IT", "cs.NA": "math.NA", "eess.SY": "cs.SY", "stat.TH": "math.ST",
+    "q-fin.EC": "econ.GN",
+}  # fmt: skip
+"""Two codes for one category, of which a paper always has both."""
+
+_FORMER = {
+    "acc-phys": "physics.acc-ph", "adap-org": "nlin.AO", "alg-geom": "math.AG", "ao-sci": "physics.ao-ph",
+    "atom-ph": "physics.atom-ph", "bayes-an": "physics.data-an", "chao-dyn": "nlin.CD",
+    "chem-ph": "physics.chem-ph", "cmp-lg": "cs.CL", "comp-gas": "nlin.CG", "dg-ga": "math.DG",
+    "funct-an": "math.FA", "mtrl-th": "cond-mat.mtrl-sci", "patt-sol": "nlin.PS",
+    "plasm-ph": "physics.plasm-ph", "q-alg": "math.QA", "solv-int": "nlin.SI",
+    "supr-con": "cond-mat.supr-con",
+}  # fmt: skip
+"""Archives of the nineties and the categories they have become."""
 
 _NAMES = """
 cs.AI Artificial Intelligence
@@ -43,7 +56,6 @@ cs.LO Logic in Computer Science
 cs.MA Multiagent Systems
 cs.MM Multimedia
 cs.MS Mathematical Software
-cs.NA Numerical Analysis
 cs.NE Neural and Evolutionary Computing
 cs.NI Networking and Internet Architecture
 cs.OH Other Computer Science
@@ -62,7 +74,6 @@ econ.TH Theoretical Economics
 eess.AS Audio and Speech Processing
 eess.IV Image and Video Processing
 eess.SP Signal Processing
-eess.SY Systems and Control
 math.AC Commutative Algebra
 math.AG Algebraic Geometry
 math.AP Analysis of PDEs
@@ -79,11 +90,9 @@ math.GN General Topology
 math.GR Group Theory
 math.GT Geometric Topology
 math.HO History and Overview
-math.IT Information Theory
 math.KT K-Theory and Homology
 math.LO Logic
 math.MG Metric Geometry
-math.MP Mathematical Physics
 math.NA Numerical Analysis
 math.NT Number Theory
 math.OA Operator Algebras
@@ -160,7 +169,6 @@ q-bio.QM Quantitative Methods
 q-bio.SC Subcellular Processes
 q-bio.TO Tissues and Organs
 q-fin.CP Computational Finance
-q-fin.EC Finance and Economics
 q-fin.GN General Finance
 q-fin.MF Mathematical Finance
 q-fin.PM Portfolio Management
@@ -173,14 +181,19 @@ stat.CO Statistics Computation
 stat.ME Statistics Methodology
 stat.ML Machine Learning
 stat.OT Other Statistics
-stat.TH Statistics Theory
-cmp-lg Computation and Language
 """
 NAMES: dict[str, str] = dict(line.split(" ", 1) for line in _NAMES.strip().splitlines())
 
 
+_CODES = {code: "/".join([code, *(old for old, new in _ALIASES.items() if new == code)]) for code in NAMES}
+
+
 def field_names(categories: Iterable[str]) -> tuple[str, ...]:
     """What a reader filters by: the broad fields first, then each category by name and code."""
-    codes = list(categories)
+    codes = [_FORMER.get(code, code) for code in categories]
     broad = [_GROUPS.get(code.split(".")[0], _OTHER_GROUP) for code in codes]
-    return unique([*broad, *(f"{NAMES[code]} ({code})" if code in NAMES else code for code in codes)])
+    return unique([*broad, *(_label(_ALIASES.get(code, code)) for code in codes)])
+
+
+def _label(code: str) -> str:
+    return f"{NAMES[code]} ({_CODES[code]})" if code in NAMES else code
