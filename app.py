@@ -6,9 +6,6 @@ import streamlit as st
 
 PAGES = Path(__file__).parent / "pages"
 
-st.set_page_config(page_title="Triptych", page_icon=PAGES / "ui" / "icon.svg", layout="wide")
-st.logo(PAGES / "ui" / "logo.svg", size="large")
-
 pages = {
     "": [
         st.Page(PAGES / "find.py", title="Find", icon=":material/search:", default=True),
@@ -24,4 +21,7 @@ pages = {
 if (PAGES / "judge.py").is_file():
     pages["Tools"] = [st.Page(PAGES / "judge.py", title="Judge", icon=":material/gavel:")]
 
-st.navigation(pages, position="top").run()
+page = st.navigation(pages, position="top")
+st.set_page_config(f"{page.title} · Triptych", PAGES / "ui" / "icon.svg", layout="wide")
+st.logo(PAGES / "ui" / "logo.svg", size="large")
+page.run()

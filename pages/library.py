@@ -28,12 +28,12 @@ def page() -> None:
     left, right = st.columns([3, 1], gap="large", vertical_alignment="bottom")
     with left:
         chosen = st.selectbox("List", names or [FIRST_LIST], key="library-list")
-    with right, st.popover("Lists", icon=":material/playlist_add:", width="stretch"), faults.shown():
+    with right, st.popover("Manage lists", icon=":material/playlist_add:", width="stretch"), faults.shown():
         _manage(library, chosen if names else "")
     if not names or not (reading_list := library.reading_list(chosen)).kept:
         st.info(EMPTY, icon=":material/bookmark:")
         return
-    _actions(reading_list)
+    _actions(library, reading_list)
     _show(library, reading_list)
 
 
@@ -64,9 +64,12 @@ def _manage(library: Library, name: str) -> None:
             if st.form_submit_button("Rename"):
                 library.rename(name, new or "")
                 st.rerun()
-        lists = [library.reading_list(each) for each in library.names()]
         st.download_button(
-            "Save lists", dump_lists(lists), "triptych-lists.json", "application/json", on_click="ignore"
+            "Save lists",
+            lambda: dump_lists(library.reading_list(each) for each in library.names()),
+            "triptych-lists.json",
+            "application/json",
+            on_click="ignore",
         )
         if st.checkbox("Delete this list with its notes") and st.button("Delete", type="primary"):
             library.delete(name)
@@ -82,16 +85,15 @@ def _open_file(library: Library) -> None:
         st.rerun()
 
 
-def _actions(reading_list: ReadingList) -> None:
+def _actions(library: Library, reading_list: ReadingList) -> None:
     with st.container(horizontal=True):
         if st.button("Recommend from this list", type="primary", icon=":material/auto_awesome:"):
             recommend(reading_list)
         with st.popover("Export", icon=":material/download:"):
-            references = [Reference(kept.paper, kept.note) for kept in reading_list.kept]
             for name in FORMATS:
                 st.download_button(
                     FORMAT_NAMES.get(name, name),
-                    data=lambda name=name: write(references, name),
+                    data=lambda name=name: _written(library, reading_list.name, name),
                     file_name=f"list.{SUFFIXES[name]}",
                     on_click="ignore",
                     key=f"list-export-{name}",
@@ -101,6 +103,11 @@ def _actions(reading_list: ReadingList) -> None:
     st.caption(
         f"{counted(len(reading_list.kept), 'paper')}, {sum(kept.read for kept in reading_list.kept)} read."
     )
+
+
+def _written(library: Library, name: str, form: str) -> str:
+    """The list as it is when the button is pressed, with notes written since the page was drawn."""
+    return write([Reference(kept.paper, kept.note) for kept in library.reading_list(name).kept], form)
 
 
 def recommend(reading_list: ReadingList) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -40,11 +39,8 @@ class Server:
     log: Path
 
     def stop(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
+        self.process.kill()
+        self.process.wait()
 
 
 def start_server(corpus: Path, folder: Path, **settings: str) -> Server:
@@ -128,6 +124,17 @@ class Visitor:
         self.page.wait_for_timeout(400)  # animations of opening panels
         self.page.screenshot(path=PICTURES / f"{self.name}-{step}.png")
 
+    def leave(self) -> None:
+        """Nobody may have seen a fault, an error, a frame or a request to anyone else."""
+        if self.page.is_closed():
+            return
+        own = (self.home, "data:", "blob:")
+        assert self.errors == []
+        assert [url for url in self.requests if not url.startswith(own)] == []
+        assert self.page.locator("iframe").count() == 0
+        assert "(reference " not in self.text
+        self.page.close()
+
     @property
     def text(self) -> str:
         return self.page.get_by_test_id("stApp").inner_text()
@@ -138,7 +145,7 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture
 def visit(chromium: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Visit]:
-    """Makes visitors. When they leave, nobody may have seen a fault, an error or a foreign request."""
+    """Makes visitors and sees them off."""
     visitors: list[Visitor] = []
     contexts = []
 
@@ -160,11 +167,7 @@ def visit(chromium: Browser, server: Server, request: pytest.FixtureRequest) -> 
     yield make
     try:
         for visitor in visitors:
-            own = (visitor.home, "data:", "blob:")
-            assert visitor.errors == []
-            assert [url for url in visitor.requests if not url.startswith(own)] == []
-            assert visitor.page.locator("iframe").count() == 0
-            assert "(reference " not in visitor.text
+            visitor.leave()
     finally:
         for context in contexts:
             context.close()

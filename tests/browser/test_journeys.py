@@ -177,7 +177,7 @@ def test_keep_save_and_open_a_list(visit: Visit, tmp_path: Path) -> None:
     page.get_by_label("Note").fill("Read before writing")
     page.get_by_label("Note").blur()
     visitor.settle().picture("1-library")
-    page.get_by_role("button", name="Lists").click()
+    page.get_by_role("button", name="Manage lists").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save lists").click()
     file = tmp_path / "lists.json"
@@ -186,7 +186,7 @@ def test_keep_save_and_open_a_list(visit: Visit, tmp_path: Path) -> None:
     page.keyboard.press("Escape")
     visitor.press("Remove")
     expect(page.get_by_text("Nothing kept yet")).to_be_visible()
-    page.get_by_role("button", name="Lists").click()
+    page.get_by_role("button", name="Manage lists").click()
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name="Add its lists").click()
     expect(page.locator("article.card h3")).to_have_text(kept)
@@ -242,7 +242,7 @@ def test_hostile_texts_are_only_texts(visit: Visit, tmp_path: Path) -> None:
     file.write_text(json.dumps(content))
     visitor = visit().open("library")
     page = visitor.page
-    page.get_by_role("button", name="Lists").click()
+    page.get_by_role("button", name="Manage lists").click()
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name="Add its lists").click()
     visitor.settle()
@@ -275,9 +275,8 @@ def test_a_fresh_server_visited_on_another_page_draws_the_whole_app(
         visitor = visit(home=fresh.url).open("quality")
         expect(visitor.page.get_by_role("link", name="Find")).to_be_visible()
         expect(visitor.page.get_by_role("heading", level=1)).to_have_text("How good is the search?")
-        assert visitor.page.title().startswith("Quality")
-        visitor.page.goto("about:blank")
-        visitor.open()
+        assert visitor.page.title() == "Quality · Triptych"
+        visitor.leave()
     finally:
         fresh.stop()
 
@@ -299,6 +298,6 @@ def test_add_papers_then_find_them(visit: Visit, corpus: Path, tmp_path: Path) -
         visitor.open("paper")
         page.get_by_label("Part of a title").fill("drifting ice")
         expect(page.get_by_role("button", name="Seals on drifting ice")).to_be_visible()
+        visitor.leave()
     finally:
-        visitor.page.goto("about:blank")
         host.stop()
