@@ -18,8 +18,8 @@ _SUB = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋
 _FIGURES = re.compile(r"[0-9+\-−]+(?:\.[0-9]+)?")
 _ATOM = re.compile(r"\w+|.|\([^()]*\)", re.DOTALL)
 _LEFTOVERS = (
-    (re.compile(r"\(\s*[,;]?\s*\)|\[\s*[,;]?\s*\]"), ""),
-    (re.compile(r"\s+([,.;:!?)])(?=\s|$)"), r"\1"),
+    (re.compile(r"\((?:see|cf\.?|e\.g\.,?)?\s*[,;]?\s*\)|\[\s*[,;]?\s*\]"), ""),
+    (re.compile(r"\s+([,.;:!?)])(?=[\s,.;:]|$)"), r"\1"),
 )
 _CITING = re.compile(r"\\(?:cite|ref|eqref|footnote|label)")
 _MONEY = re.compile(
@@ -128,8 +128,8 @@ class _Converter:
         return token if self._math else _typeset(token)
 
     def _script(self, sign: str) -> str:
-        """A superscript or subscript; outside of formulas only before a group, so that "a_b" stays."""
-        if not self._math and not self._peek().startswith("{"):
+        """A script; outside of formulas only before a group or a macro, so that "a_b" stays."""
+        if not self._math and not self._peek().startswith(("{", "\\")):
             return sign
         return raise_text(self._argument()) if sign == "^" else lower_text(self._argument())
 

@@ -18,10 +18,11 @@ from index_build.markup import in_one_line, latex_text, to_text
     [
         (r"runs in $\mathcal{O}(n^2)$ time", "runs in O(n²) time"),
         (r"$\mathcal O(n \log n)$", "O(n log n)"),
-        (r"G\"odel, Erd\H{o}s, {\L}ukasz, Universit{\'e}", "Gödel, Erdős, Łukasz, Université"),
+        (r"K\"oln, Gy\H{o}r, {\L}\'od\'z, Universit{\'e}", "Köln, Győr, Łódź, Université"),
         (r"na\"{\i}ve, \v{S}, \c c, \o{}, {\AA}", "naïve, Š, ç, ø, Å"),
         (r"over ${\mathbb R}^n$ and $\mathbb{Z}_p$", "over ℝ^n and ℤ_p"),
         (r"at $10^{-3}$, $x_{ij}$, $T_{\rm eff}$, $e^{a+b}$", "at 10⁻³, x_ij, T_eff, e^(a+b)"),
+        (r"rotated by 90^\circ (see \cite{x}), with a_b", "rotated by 90°, with a_b"),
         (r"H$_2$O at 25$^{\circ}$C and 4{\deg}C", "H₂O at 25°C and 4°C"),
         (r"$\frac{1}{2}$, $\frac{a+b}{c}$, $\sqrt{x}$, $\sqrt{x+1}$", "1/2, (a+b)/c, √x, √(x+1)"),
         (r"$\binom{n}{k}$ and $n \choose k$", "(n choose k) and n choose k"),

@@ -28,6 +28,7 @@ from search.types import Paper
 
 _START = re.compile(r"\s*TY {0,2}-")
 _END = re.compile(r"\s*ER {0,2}-")
+_JOURNALS = ("secondary_title", "journal_name", "alternate_title3", "alternate_title2", "alternate_title1")
 _TAG = re.compile(r"\s*([A-Z][A-Z0-9]) {0,2}-(?: |$)(.*)")
 
 
@@ -62,9 +63,6 @@ def to_paper(block: Block) -> Paper:
             sections=find_sections(abstract),
         )
     )
-
-
-_JOURNALS = ("secondary_title", "journal_name", "alternate_title3", "alternate_title2", "alternate_title1")
 
 
 def _parse(block: Block) -> Mapping[str, Any]:
