@@ -90,7 +90,8 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def recipe() -> Recipe:
     stages = (
         Stage("medline", 1, 3e-3, 1e-2, {"medline": 1.0}),
-        Stage("csabstruct", 4, 3e-3, 1e-2, {"csabstruct": 1.0, "medline": 0.2}),
+        Stage("csabstruct", 3, 3e-3, 1e-2, {"csabstruct": 1.0, "medline": 0.2}, branch=True),
+        Stage("again", 2, 3e-3, 1e-2, {"csabstruct": 1.0}, branch=True),
     )
     return Recipe(stages=stages, tokens=256, average=0.8)
 
@@ -134,7 +135,7 @@ def test_a_stopped_run_ends_like_one_that_was_not(
     whole = train(fresh(recipe, encoder_folder), *prepared, tmp_path / "whole", lambda line: None)
 
     def stop(line: str) -> None:
-        if line.startswith("csabstruct epoch 3"):
+        if line.startswith("again epoch 2"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -144,6 +145,23 @@ def test_a_stopped_run_ends_like_one_that_was_not(
     assert said[0].startswith("going on at step")
     for ours, theirs in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+def test_branches_begin_alike_and_are_averaged(
+    prepared: Prepared, recipe: Recipe, encoder_folder: Path, tmp_path: Path
+) -> None:
+    trainer = fresh(recipe, encoder_folder)
+    result = train(trainer, *prepared, tmp_path, lambda line: None)
+    (first,), second = trainer.branches, trainer.kept
+    for name, value in result.state_dict().items():
+        torch.testing.assert_close(value, (first[name] + second[name]) / 2)
+    short = replace(recipe, stages=recipe.stages[:1])
+    (tmp_path / "short").mkdir()
+    alone = fresh(short, encoder_folder)
+    train(alone, *prepared, tmp_path / "short", lambda line: None)
+    assert trainer.trunk is not None
+    for name, value in alone.labeller.state_dict().items():
+        torch.testing.assert_close(value, trainer.trunk[name])
 
 
 def test_the_same_seed_gives_the_same_plan(prepared: Prepared, recipe: Recipe) -> None:

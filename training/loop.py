@@ -24,6 +24,8 @@ EACH_EPOCH = ("dev", "held_out", "dev_sure", "held_out_sure")
 """Checks after every epoch; the others only after a stage."""
 SECONDS_BETWEEN_CHECKPOINTS = 120.0
 
+Weights = dict[str, Tensor]
+
 
 def loss_of(labeller: FacetLabeller, batch: Batch) -> Tensor:
     """Cross entropy against the soft targets, mean over the sentences by the weight of their targets."""
@@ -73,8 +75,10 @@ class Trainer:
     def __init__(self, recipe: Recipe, labeller: FacetLabeller, device: torch.device) -> None:
         self.recipe, self.device = recipe, device
         self.labeller = labeller.to(device)
-        self.kept = {name: value.detach().clone() for name, value in labeller.state_dict().items()}
-        self.step = 0
+        self.kept = self._weights()
+        self.trunk: Weights | None = None
+        self.branches: list[Weights] = []
+        self.step = self.began = 0
         self.history: list[dict[str, Any]] = []
         self.optimizer = self._optimizer(recipe.stages[0])
 
@@ -91,9 +95,22 @@ class Trainer:
             groups.append({"params": layer, "peak": stage.rate * self.recipe.fade**below})
         return torch.optim.AdamW(groups, lr=0.0, weight_decay=self.recipe.decay)
 
+    def _weights(self) -> Weights:
+        return {name: value.detach().clone() for name, value in self.labeller.state_dict().items()}
+
+    def _begin(self, stage: Stage) -> None:
+        """A branch goes back to where the first one began; what the last one came to is put aside."""
+        if stage.branch and self.trunk is None:
+            self.trunk = self._weights()
+        elif stage.branch and self.trunk is not None:
+            self.branches.append(self.kept)
+            self.labeller.load_state_dict(self.trunk)
+        self.kept, self.began = self._weights(), self.step
+        self.optimizer = self._optimizer(stage)
+
     def advance(self, step: Step, batch: Batch) -> float:
         if step.progress == 0:
-            self.optimizer = self._optimizer(self.recipe.stages[step.stage])
+            self._begin(self.recipe.stages[step.stage])
         torch.manual_seed((self.recipe.seed * 1_000_003 + self.step) * workers() + worker())
         self.labeller.train()
         for group in self.optimizer.param_groups:
@@ -106,21 +123,28 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.labeller.parameters(), 1.0)
         self.optimizer.step()
         self.step += 1
-        # A short memory at first: the average of the untrained weights is worth nothing.
-        move = max(1 - self.recipe.average, 1 / self.step)
+        # A short memory at first: the weights a stage begins with are worth little.
+        move = max(1 - self.recipe.average, 1 / (self.step - self.began))
         for name, value in self.labeller.state_dict().items():
             self.kept[name].lerp_(value, move)
         return float(loss.detach())
 
     def averaged(self) -> FacetLabeller:
+        """The labeller with the mean of the branches' averaged weights (Wortsman et al. 2022)."""
         labeller = FacetLabeller(self.labeller.shape).to(self.device)
-        labeller.load_state_dict(self.kept)
+        all_kept = [*self.branches, self.kept]
+        labeller.load_state_dict(
+            {name: sum(kept[name] for kept in all_kept) / len(all_kept) for name in self.kept}
+        )
         return labeller.eval()
 
     def save(self, path: Path) -> None:
         state = {
             "labeller": self.labeller.state_dict(),
             "kept": self.kept,
+            "trunk": self.trunk,
+            "branches": self.branches,
+            "began": self.began,
             "optimizer": self.optimizer.state_dict(),
             "step": self.step,
             "history": self.history,
@@ -132,7 +156,8 @@ class Trainer:
     def load(self, path: Path, plan: list[Step]) -> None:
         state = torch.load(path, map_location=self.device, weights_only=True)
         self.labeller.load_state_dict(state["labeller"])
-        self.kept, self.step, self.history = state["kept"], state["step"], state["history"]
+        self.kept, self.trunk, self.branches = state["kept"], state["trunk"], state["branches"]
+        self.step, self.began, self.history = state["step"], state["began"], state["history"]
         self.optimizer = self._optimizer(self.recipe.stages[plan[max(0, self.step - 1)].stage])
         self.optimizer.load_state_dict(state["optimizer"])
 
@@ -158,7 +183,7 @@ def train(
     started, first, saved, losses = time.monotonic(), trainer.step, time.monotonic(), []
     while trainer.step < len(plan):
         step = plan[trainer.step]
-        states = variant(corpora[step.corpus], step.epoch)
+        states = variant(corpora[step.corpus], step.stage + step.epoch)
         losses.append(trainer.advance(step, states.batch(my_part(step.numbers), trainer.device)))
         if trainer.step % 20 == 0:
             left = (time.monotonic() - started) / (trainer.step - first) * (len(plan) - trainer.step)

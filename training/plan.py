@@ -23,13 +23,16 @@ class Stage:
     head_rate: float
     shares: dict[str, float]
     """How much of each corpus one epoch takes."""
+    branch: bool = False
+    """Begins, like every other branch, with the weights before the first; the result is their mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     stages: tuple[Stage, ...] = (
-        Stage("medline", 1, 1e-4, 5e-4, {"medline": 1.0}),
-        Stage("csabstruct", 8, 1e-4, 5e-4, {"csabstruct": 1.0, "medline": 0.05}),
+        Stage("medline", 1, 2e-4, 5e-4, {"medline": 1.0}),
+        Stage("csabstruct", 3, 2e-4, 5e-4, {"csabstruct": 1.0, "medline": 0.06}, branch=True),
+        Stage("csabstruct again", 3, 2e-4, 5e-4, {"csabstruct": 1.0, "medline": 0.06}, branch=True),
     )
     seed: int = 7
     tokens: int = 3072
@@ -71,7 +74,7 @@ def make_plan(recipe: Recipe, corpora: dict[str, list[States]]) -> list[Step]:
             mixed = [
                 (epoch, corpus, batch)
                 for corpus, share in stage.shares.items()
-                for batch in _epoch(variant(corpora[corpus], epoch), share, recipe.tokens, random)
+                for batch in _epoch(variant(corpora[corpus], number + epoch), share, recipe.tokens, random)
             ]
             batches += [mixed[place] for place in random.permutation(len(mixed))]
         plan += [
@@ -81,8 +84,8 @@ def make_plan(recipe: Recipe, corpora: dict[str, list[States]]) -> list[Step]:
     return plan
 
 
-def variant(variants: list[States], epoch: int) -> States:
-    return variants[epoch % len(variants)]
+def variant(variants: list[States], turn: int) -> States:
+    return variants[turn % len(variants)]
 
 
 def _epoch(
