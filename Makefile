@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PORT ?= 8501
 CORPUS ?= corpus
+HEADLESS ?= $(if $(CI),true,false)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -11,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: app demo test lint types browser screenshots clean
 
 app: demo
-	$(BIN)/python -m streamlit run app.py --server.port $(PORT)
+	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS) --server.showEmailPrompt false
 
 demo: $(CORPUS)/current
 
