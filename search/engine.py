@@ -38,7 +38,7 @@ from search.types import (
     Results,
     Scored,
 )
-from search.vectors import VectorIndex
+from search.vectors import VectorFile, VectorIndex
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.integer]
@@ -54,7 +54,7 @@ class Engine:
         self.manifest = manifest
         self.encoder = encoder
         self.store = Snapshot.open(build / manifests.STORE)
-        self.sentence_vectors = _map(build / manifests.SENTENCE_VECTORS)
+        self.sentence_vectors = VectorFile(build / manifests.SENTENCE_VECTORS)
         self.paper_vectors = _map(build / manifests.PAPER_VECTORS)
         self.lexical = LexicalIndex.open(build / manifests.LEXICAL)
         self.indices = Indices(

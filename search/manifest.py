@@ -65,9 +65,10 @@ class Manifest:
     def require_encoder(self, encoder_id: str, name: str) -> None:
         """Vectors of two encoders cannot be compared: refuse a corpus that another one made."""
         if encoder_id != self.encoder:
+            other = "" if name == self.encoder_name else f', or set `encoder = "{self.encoder_name}"`'
             raise CorpusError(
-                f"This corpus was built with encoder {self.encoder} but the settings load {encoder_id} "
-                f'("{name}"). Build it again, or set `encoder = "{self.encoder_name}"`.'
+                f"This corpus was built with encoder {self.encoder} but the app loads {encoder_id}. "
+                f"Build it again{other}."
             )
 
     def require_tokenizer(self, tokenizer: str) -> None:

@@ -16,13 +16,14 @@ from search.query import MOST_CHARACTERS, NOTHING
 from search.sentences import parse_pasted, split
 from search.store import Snapshot
 from search.types import FACETS, Paper, Query, QueryPaper, QuerySentence
+from search.vectors import VectorFile
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusVectors:
     """All sentences [S, d] and papers [P, d]; paper p has the sentences offsets[p]:offsets[p + 1]."""
 
-    sentences: NDArray[np.float16]
+    sentences: VectorFile
     papers: NDArray[np.float16]
     offsets: NDArray[np.int64]
 

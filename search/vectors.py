@@ -6,7 +6,9 @@ The Faiss id of a vector is its row, as `search.store` numbers sentences and pap
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import faiss
@@ -17,9 +19,9 @@ from search.errors import CorpusError
 
 FLAT_LIMIT = 200_000
 """Up to here every vector is compared, in half precision; above, lists of near vectors are visited."""
-FEWEST_LISTS = 32
 RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.98
 """Lists are visited until this share of the true neighbours of a sample is found: a margin over .95."""
+FEWEST_LISTS, LEAST_GAIN = 32, 0.002
 TRAINING_PER_LIST = 40
 CHUNK = 65_536
 
@@ -62,17 +64,19 @@ def _build_lists(vectors: Floats) -> faiss.IndexIVF:
 
 
 def _lists_to_visit(index: faiss.IndexIVF, vectors: Floats, random: np.random.Generator) -> int:
-    """The fewest lists, doubling, that find RECALL_WANTED of the true neighbours of a sample."""
+    """The fewest lists, doubling, that find enough of a sample's true neighbours, or all but as many."""
     rows = np.sort(random.choice(len(vectors), min(len(vectors), RECALL_SAMPLE), replace=False))
     queries = _float32(vectors[rows])
     truth = nearest(queries, vectors, RECALL_DEPTH)
-    visited = FEWEST_LISTS
+    visited, before = FEWEST_LISTS, 0.0
     while visited < index.nlist:
-        params = faiss.SearchParametersIVF(nprobe=visited)
-        _, found = index.search(queries, RECALL_DEPTH, params=params)
-        if recall(found, truth) >= RECALL_WANTED:
+        found = index.search(queries, RECALL_DEPTH, params=faiss.SearchParametersIVF(nprobe=visited))[1]
+        share = recall(found, truth)
+        if share >= RECALL_WANTED:
             return visited
-        visited *= 2
+        if share - before < LEAST_GAIN:  # what is still missing is lost to rounding, not to the lists
+            return visited // 2
+        visited, before = visited * 2, share
     return int(index.nlist)
 
 
@@ -159,3 +163,39 @@ class VectorIndex:
         rarity = 1.0 if allowed is None else self.count / max(len(allowed), 1)
         visited = min(self._index.nlist, math.ceil(self._index.nprobe * rarity))
         return faiss.SearchParametersIVF(sel=selector, nprobe=visited)
+
+
+class VectorFile:
+    """Vectors [n, d] of 16-bit numbers in a .npy file, of which any rows can be had. Thread-safe.
+
+    They are read, not mapped: a mapped page counts as memory of the process from its first use on, and
+    searches use nearly all of them in time. The system keeps them in its own cache all the same.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._mapped = np.load(path, mmap_mode="r")
+        self._file = path.open("rb", buffering=0)
+        self.shape: tuple[int, int] = self._mapped.shape
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.float16]:
+        """The vectors of these rows in the order given; neighbours are read in one go."""
+        if not hasattr(os, "preadv"):  # Windows
+            return np.array(self._mapped[rows])
+        wanted = np.arange(*rows.indices(len(self))) if isinstance(rows, slice) else rows
+        found = np.empty((len(wanted), self.shape[1]), np.float16)
+        if not len(wanted):
+            return found
+        breaks = np.flatnonzero(np.diff(wanted) != 1) + 1
+        firsts = np.concatenate([[0], breaks])
+        width = found.itemsize * self.shape[1]
+        places = self._mapped.offset + wanted[firsts].astype(np.int64) * width
+        bounds = [*(firsts * width).tolist(), found.nbytes]
+        target, file = found.data.cast("B"), self._file.fileno()
+        for (start, end), place in zip(pairwise(bounds), places.tolist(), strict=True):
+            if os.preadv(file, [target[start:end]], place) != end - start:
+                raise CorpusError(f"The file {self._path} ends too early; build the corpus again.")
+        return found

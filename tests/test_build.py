@@ -187,9 +187,12 @@ def test_another_encoder_is_refused_in_one_sentence(corpus: Path) -> None:
     manifest = build(corpus, Settings(encoder="random"), encoder=RandomEncoder())
     manifest.require_encoder("random-1", "random")
     with pytest.raises(
-        CorpusError, match=r'built with encoder random-1 .* load other-1 .*encoder = "random"'
+        CorpusError,
+        match=r'built with encoder random-1 .* loads other-1. Build it again, or set `encoder = "random"`\.',
     ):
         manifest.require_encoder("other-1", "other")
+    with pytest.raises(CorpusError, match=r"loads random-2\. Build it again\.$"):
+        manifest.require_encoder("random-2", "random")
 
 
 def test_another_tokenizer_is_refused(corpus: Path) -> None:
