@@ -80,7 +80,7 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
     if summary is not None:
         if not args.json:
             _print_import(summary)
-        if _is_empty(settings.corpus):
+        if not _stored(settings.corpus):
             raise InputError("No paper could be taken in: see the reasons above and the rejects file.")
     started = time.monotonic()
     with ProgressLine(args.quiet) as progress:
@@ -95,9 +95,13 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
     return 1 if all_rejected else 0
 
 
-def _is_empty(corpus: Path) -> bool:
-    with Store.open(corpus / STORE) as store:
-        return store.counts().papers == 0
+def _stored(corpus: Path) -> int | None:
+    """Papers in the working store; None while another process writes to it."""
+    try:
+        with Store.open(corpus / STORE) as store:
+            return store.counts().papers
+    except CorpusError:
+        return None
 
 
 def _served(corpus: Path) -> Manifest | None:
@@ -127,10 +131,13 @@ def _status(args: argparse.Namespace) -> int:
     from index_build.report import describe, status
 
     found = status(_corpus(args))
+    stored = _stored(found.corpus)
     if args.json:
-        _print_json(asdict(found))
-    else:
-        print(describe(found))
+        _print_json({**asdict(found), "stored_papers": stored})
+        return 0
+    print(describe(found))
+    if stored not in (None, found.manifest.papers):
+        print(f"Stored          {stored:,} papers: run `build` without files to serve them")
     return 0
 
 

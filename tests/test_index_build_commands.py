@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from index_build.__main__ import main, make_parser
+from index_build.importing import import_files
 from index_build.progress import ProgressLine, clock, describe
 from search.manifest import SENTENCE_VECTORS, current_build
 
@@ -87,6 +88,19 @@ def test_status(corpus, capsys):
     assert "4" in capsys.readouterr().out
     assert main(["status", "--out", str(corpus), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["manifest"]["papers"] == 4
+
+
+def test_status_tells_of_papers_that_wait_for_a_build(tmp_path, file, capsys):
+    folder = tmp_path / "corpus"
+    main(["build", str(file), "--out", str(folder), "--limit", "2", "--quiet"])
+    import_files(folder, [file])
+    capsys.readouterr()
+    main(["status", str(folder)])
+    assert "Stored          4 papers" in capsys.readouterr().out
+    main(["build", "--out", str(folder), "--quiet"])
+    capsys.readouterr()
+    main(["status", str(folder)])
+    assert "Stored" not in capsys.readouterr().out
 
 
 def test_verify_says_what_is_wrong(tmp_path, file, capsys):
