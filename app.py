@@ -6,6 +6,10 @@ import streamlit as st
 
 PAGES = Path(__file__).parent / "pages"
 
+# The icon comes before the navigation, which would have browsers fetch the page's own from elsewhere.
+st.set_page_config(page_icon=PAGES / "ui" / "icon.svg", layout="wide")
+st.logo(PAGES / "ui" / "logo.svg", size="large")
+
 pages = {
     "": [
         st.Page(PAGES / "find.py", title="Find", icon=":material/search:", default=True),
@@ -22,6 +26,5 @@ if (PAGES / "judge.py").is_file():
     pages["Tools"] = [st.Page(PAGES / "judge.py", title="Judge", icon=":material/gavel:")]
 
 page = st.navigation(pages, position="top")
-st.set_page_config(f"{page.title} · Triptych", PAGES / "ui" / "icon.svg", layout="wide")
-st.logo(PAGES / "ui" / "logo.svg", size="large")
+st.set_page_config(f"{page.title} · Triptych")
 page.run()
