@@ -100,7 +100,7 @@ def test_keyboard_alone(visit: Visit) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Counting seals from the air")
     visitor.settle()
     in_rows = "document.activeElement.closest('[class*=st-key-choice-]') !== null"
-    for _ in range(80):
+    for _ in range(200):
         page.keyboard.press("Tab")
         if page.evaluate(in_rows):
             break
