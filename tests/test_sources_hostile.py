@@ -188,43 +188,39 @@ class Endless(io.RawIOBase):
 
 
 @pytest.mark.parametrize(
-    ("before", "filling", "after", "reason"),
+    ("before", "filling", "after"),
     [
-        (line(RAIN) + b'{"title": "', b"x" * 50_000, b'"}\n' + line(SNOW), Reason.TOO_LONG),
+        (line(RAIN) + b'{"title": "', b"x" * 50_000, b'"}\n' + line(SNOW)),
         (
             b"TY  - JOUR\nTI  - Rain\nER  - \nTY  - JOUR\nAB  - x",
             (b"words " * 800 + b"\n") * 10,
             b"\nER  - \nTY  - JOUR\nTI  - Snow\nER  - \n",
-            Reason.TOO_LONG,
         ),
         (
             b"<PubmedArticle><ArticleTitle>Rain</ArticleTitle></PubmedArticle><PubmedArticle><ArticleTitle>",
             b"x" * 50_000,
             b"</ArticleTitle></PubmedArticle><PubmedArticle><ArticleTitle>Snow</ArticleTitle></PubmedArticle>",
-            Reason.TOO_LONG,
         ),
         (
             b'[{"title": "Rain"}, {"title": "',
             b"x" * 50_000,
             b'"}, {"title": "Snow"}]',
-            Reason.TOO_LONG,
         ),
-        (b'title,year\nRain,2020\n"', b"x" * 49_999 + b"\n", b'",2020\nSnow,2020\n', Reason.TOO_LONG),
+        (b'title,year\nRain,2020\n"', b"x" * 49_999 + b"\n", b'",2020\nSnow,2020\n'),
     ],
     ids=["jsonl", "ris", "xml", "json array", "csv"],
 )
 def test_a_hundred_megabytes_in_one_record_are_skipped_and_not_held(
-    before: bytes, filling: bytes, after: bytes, reason: Reason
+    before: bytes, filling: bytes, after: bytes
 ) -> None:
     stream = Endless((before, 1), (filling, 100_000_000 // len(filling)), (after, 1))
     tracemalloc.start()
     papers, rejects = parted(read_stream(stream, "huge"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert papers[0].title in ("Rain", "Régen")
-    assert papers[-1].title == "Snow"
-    assert rejects[0].reason == reason
-    assert all(len(reject.raw) <= 500 for reject in rejects)
+    assert [paper.title for paper in papers] in (["Rain", "Snow"], ["Régen", "Snow"])
+    assert [reject.reason for reject in rejects] == [Reason.TOO_LONG]
+    assert len(rejects[0].raw) <= 500
     assert peak < 8 * LIMIT
 
 
