@@ -110,7 +110,7 @@ def read_citations(folder: Path) -> Citations:
     known = (
         paper for paper in read_papers(find_file(folder, "papers.jsonl")) if paper.year and paper.abstract
     )
-    papers = {paper.id: split_paper(paper) for paper in known}
+    papers = {paper.id: paper for paper in known}
     cited: dict[str, dict[str, None]] = defaultdict(dict)
     for pair in read_records(find_file(folder, "cite_pairs.jsonl")):
         one, other = papers.get(pair["citing"]), papers.get(pair["cited"])
@@ -209,8 +209,8 @@ def by_product(
     ids = np.array(list(citations.papers))
     found = {}
     for done, query in enumerate(queries, start=1):
-        paper = citations.papers[query]
         pool = ids[pools[query]].tolist()
+        paper = split_paper(citations.papers[query])
         asked = product.to_query(paper, range(len(paper.sentences)))
         scores = {one.paper_id: one.score for one in engine.rank_pool(asked, pool)}
         found[query] = np.array([scores[each] for each in pool], np.float32)
