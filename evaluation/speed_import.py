@@ -23,21 +23,21 @@ FILE = "acl_anthology.jsonl.gz"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--papers-file",
+        "--import-file",
         type=Path,
         metavar="FILE",
         help=f"gzipped JSONL to import (default: {FILE} of the collections)",
     )
-    parser.add_argument("--papers", type=int, metavar="N", help="only the first N papers of the file")
+    parser.add_argument("--import-papers", type=int, metavar="N", help="only the first N papers of the file")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     """In a process of its own, so that the memory is that of the import alone."""
-    file = args.papers_file or _collections() / FILE
+    file = args.import_file or _collections() / FILE
     if not file.is_file():
-        raise InputError(f"There is no file {file}: name one with --papers-file.")
+        raise InputError(f"There is no file {file}: name one with --import-file.")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, (file, args.papers))
+        return pool.apply(measure, (file, args.import_papers))
 
 
 def _collections() -> Path:

@@ -1,11 +1,14 @@
 """Every command and every option is described in the README or in docs/, and nothing else is."""
 
 import argparse
+import contextlib
 import importlib
 import re
 from pathlib import Path
 
 import pytest
+
+from search.settings import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("index_build", "search", "evaluation", "training")
@@ -17,6 +20,9 @@ def commands(package: str) -> dict[str, argparse.ArgumentParser]:
 
 
 def _within(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
+    if type(parser) is not argparse.ArgumentParser:  # one that takes on its options when first used
+        with contextlib.suppress(SystemExit):
+            parser.parse_known_args(["--help"])
     below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not below:
         return {name: parser}
@@ -63,3 +69,8 @@ def test_every_line_to_copy_uses_what_is_there(package):
         if used and (not name or used - options(known[name])):
             wrong.append(call)
     assert wrong == []
+
+
+def test_every_setting_is_described():
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert [key for key in KEYS if f"`{key}`" not in text] == []
