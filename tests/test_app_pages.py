@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import corpora, state
 from search.list_files import Kept, ReadingList, dump_lists
-from search.types import Choice, Facet, Paper
+from search.types import Choice, Facet, Filters, Paper
 from tests.app_corpus import make_corpus
 
 ROOT = Path(__file__).parent.parent
@@ -184,6 +185,17 @@ class TestFind:
         again = open_app(q=to_link(saved.query, "another build"))
         assert "corpus has changed" in text_of(again)
         assert titles(again) == titles(app)
+
+    def test_a_link_may_name_what_this_corpus_lacks(self) -> None:
+        from search.query import from_link, to_link
+
+        saved = from_link(link_of(example(open_app()))).query
+        wanted = Filters(
+            2001, 2010, ("Journal of Elsewhere",), ("medicine", "magic"), ids=("test:20", "gone")
+        )
+        again = open_app(q=to_link(replace(saved, filters=wanted), ""))
+        assert not again.exception
+        assert titles(again) == ["Wait times in emergency rooms: a study with a convolutional network"]
 
     @pytest.mark.parametrize("link", ["x", "eJyrVspOzStJLSpWsoqO1VEqLkksLlGyqgUAVPEHRw", "=" * 50, "é"])
     def test_a_damaged_link_gets_a_sentence_and_the_start_page(self, link: str) -> None:

@@ -77,8 +77,6 @@ def _cell(position: int, facet: Facet | None, text: str) -> str:
     return f"{badge(facet)} {plain(f'{position + 1}. {text}')}"
 
 
-@st.fragment
-@faults.shown()
 def actions(paper: Paper, key: str, opened: bool = False) -> None:
     """Search on, keep, open: the row of buttons under every paper."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{key}"):
