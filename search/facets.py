@@ -4,7 +4,7 @@ The labeller does not read text. It branches off the default encoder at hidden s
 layers are shared with the search vectors, the upper ones are the labeller's own, tuned copy, so that labels
 cost half an encoding pass instead of a whole one. All sentences of an abstract are labelled at once, each
 seeing the others, as in Cohan et al. 2019, "Pretrained Language Models for Sequential Sentence
-Classification".
+Classification". Where a source says what a sentence is, the store lets that win (`Snapshot.set_facets`).
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from search.errors import ModelError
-from search.types import FACETS, Facet
+from search.types import FACETS
 
 MODELS = Path(__file__).parent / "models"
 WEIGHTS, CARD = "facets.safetensors", "facets.json"
@@ -161,21 +158,6 @@ def _visible(mine: Tensor, mask: Tensor) -> Tensor:
 def _bias(seen: Tensor) -> Tensor:
     """[b, t] of 0 and 1 -> what is added to attention scores, [b, 1, 1, t]."""
     return ((1 - seen) * HIDDEN_FROM_ATTENTION)[:, None, None, :]
-
-
-def apply_hints(probabilities: NDArray[np.float32], hints: Sequence[Facet | None]) -> NDArray[np.float32]:
-    """The source knows better: a hinted sentence gets its facet with certainty.
-
-    probabilities [n, 5], one hint (or None) per row; returns a new array.
-    """
-    if len(hints) != len(probabilities):
-        raise ValueError(f"{len(hints)} hints for {len(probabilities)} sentences")
-    result = probabilities.copy()
-    for row, hint in enumerate(hints):
-        if hint is not None:
-            result[row] = 0.0
-            result[row, FACETS.index(hint)] = 1.0
-    return result
 
 
 def load_labeller(folder: Path | None = None) -> FacetLabeller:

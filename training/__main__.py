@@ -19,9 +19,10 @@ class Command(argparse.ArgumentParser):
     name: str = ""
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
-        module = importlib.import_module(f"training.{self.name}")
-        module.add_arguments(self)
-        self.set_defaults(run=module.run)
+        if self.get_default("run") is None:
+            module = importlib.import_module(f"training.{self.name}")
+            module.add_arguments(self)
+            self.set_defaults(run=module.run)
         return super().parse_known_args(args, namespace)
 
 
