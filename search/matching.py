@@ -33,12 +33,18 @@ STEPS = 4
 BLOCK = 256
 """Candidates handled together; small enough that their similarities stay in the cache."""
 
+FEW = 8
+"""Up to so many query sentences are compared on one thread: the others would take longer to wake."""
+
 TINY = np.float32(1e-30)
 
 
 def similarities(query: Floats, sentences: NDArray[np.floating]) -> Floats:
     """Cosines [m, S] of unit vectors query [m, d] and sentences [S, d] (float16 or float32)."""
-    return query @ widen(sentences).T
+    sentences = widen(sentences)
+    if len(query) <= FEW:
+        return np.einsum("md,sd->ms", query, sentences)
+    return query @ sentences.T
 
 
 def widen(vectors: NDArray[np.floating]) -> Floats:

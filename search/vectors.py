@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,6 +25,8 @@ RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.98
 FEWEST_LISTS, LEAST_GAIN = 32, 0.002
 TRAINING_PER_LIST = 40
 CHUNK = 65_536
+ALONE_LIMIT = 1_000_000
+"""Comparisons of vectors up to which a search takes one thread: some 20 milliseconds."""
 
 Floats = NDArray[np.floating]
 
@@ -107,6 +110,21 @@ def _float32(vectors: Floats) -> NDArray[np.float32]:
     return np.ascontiguousarray(vectors, np.float32)
 
 
+@contextmanager
+def _threads_for(comparisons: float) -> Iterator[None]:
+    """A small search on this thread alone: to wake others takes longer, above all on a busy machine.
+
+    OpenMP keeps the number for each calling thread, so searches at the same time do not disturb each other.
+    """
+    usual = faiss.omp_get_max_threads()
+    if comparisons < ALONE_LIMIT:
+        faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(usual)
+
+
 class VectorIndex:
     """An index opened for reading. Safe to use from many threads."""
 
@@ -146,7 +164,11 @@ class VectorIndex:
             empty = (len(queries), 0)
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
         selector = None if allowed is None else self._selector(allowed)
-        scores, rows = self._index.search(_float32(queries), k, params=self._parameters(k, selector, allowed))
+        parameters = self._parameters(k, selector, allowed)
+        is_list = isinstance(self._index, faiss.IndexIVF)
+        share = parameters.nprobe / self._index.nlist if is_list else 1.0
+        with _threads_for(len(queries) * self.count * share):
+            scores, rows = self._index.search(_float32(queries), k, params=parameters)
         return scores, rows
 
     def _selector(self, allowed: NDArray[np.integer]) -> faiss.IDSelector:
