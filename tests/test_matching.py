@@ -92,12 +92,12 @@ def test_single_and_best_equal_a_loop():
     np.testing.assert_allclose(
         matching.score(Matcher.SINGLE, similarity, offsets, weights),
         (nearest * weights / 2).max(axis=1),
-        rtol=1e-5,
+        atol=1e-6,
     )
     np.testing.assert_allclose(
         matching.score(Matcher.BEST, similarity, offsets, weights),
         nearest @ weights / weights.sum(),
-        rtol=1e-5,
+        atol=1e-6,
     )
 
 
