@@ -97,6 +97,7 @@ def merged(reads: Iterable[Read], dimension: int) -> Iterator[Encoded]:
             rows = slice(1 + window.rows.start, 1 + window.rows.stop)
             sums[0] += one.sums[0]
             sums[rows] += one.sums[1:]
+            # A model that does not label leaves it open; another one's labels then take the place.
             labels = np.float32(1 / len(FACETS)) if one.facets is None else one.facets
             facets[window.rows.start : window.rows.stop] += one.tokens[:, None] * labels
         yield Encoded(unit(sums[1:]), unit(sums[0]), facets / facets.sum(axis=1, keepdims=True))
@@ -118,6 +119,8 @@ def load_encoder(name: str = "default", device: str | None = None) -> Encoder:
     id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
     devices = find_devices(device or "")
     if name != "default":
+        if importlib.util.find_spec("torch") is None:
+            raise ModelError(f"The encoder {name!r} needs torch; install it, or use the default encoder.")
         from search.torch_model import TorchModel, load_packer
 
         models = [TorchModel(weights.folder, card, weights.first_token) for card in devices]
@@ -131,11 +134,12 @@ def _default_encoder(id: str, weights: Weights, devices: list[str]) -> Encoder:
     """The default weights with the labeller in the same pass: 8-bit on processors, torch on cards."""
     packer = bert_packer(weights.folder)
     if devices == ["cpu"]:
-        from search.onnx_model import OnnxModel, read_labeller
+        from search.facet_weights import read_labeller
+        from search.onnx_model import OnnxModel
 
-        tensors, layer, facets_id = read_labeller()
-        model = OnnxModel(weights.folder, tensors, layer)
-        return Encoder(f"{id}-{facets_id}", packer, [model] * cores(), facets_id)
+        shipped = read_labeller()
+        model = OnnxModel(weights.folder, shipped.tensors, shipped.layer)
+        return Encoder(f"{id}-{shipped.id}", packer, [model] * cores(), shipped.id)
     from search.facets import load_labeller
     from search.torch_model import TorchModel
 

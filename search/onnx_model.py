@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from safetensors.numpy import load, load_file
+from safetensors.numpy import load_file
 
 from search.graph import Tensors, build_graph
 from search.pipeline import Pass
@@ -32,11 +32,7 @@ class OnnxModel:
         self.dimension = int(config["hidden_size"])
         self.labeller = labeller
         tensors = load_file(folder / "model.safetensors")
-        graph = build_graph(tensors, int(config["num_attention_heads"]), labeller, layer, exact)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3  # errors only
-        self.session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self.session = _open(build_graph(tensors, int(config["num_attention_heads"]), labeller, layer, exact))
 
     def run(self, windows: Sequence[Window]) -> list[Pass]:
         return [self._run(window) for window in windows]
@@ -49,6 +45,17 @@ class OnnxModel:
         members = window.membership(first_only=False)
         facets = outputs[1][0][: len(members) - 1] if self.labeller is not None else None
         return Pass(members @ outputs[0][0], members[1:].sum(axis=1), facets)
+
+
+def _open(graph: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3  # errors only
+    # From a file, because a session keeps the bytes it is given: 40 MB for nothing.
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "graph.onnx"
+        file.write_bytes(graph)
+        return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
 
 
 def _stand(window: Window, labeller: Tensors) -> dict[str, Any]:
@@ -75,14 +82,3 @@ def _places(count: int, labeller: Tensors) -> Floats:
     depth = np.stack([number / count, np.full(count, count / 16)], axis=1)
     place: Floats = starts + ends + depth @ labeller["depth.weight"].T + labeller["depth.bias"]
     return place.astype(np.float32)
-
-
-def read_labeller() -> tuple[Tensors | None, int, str]:
-    """Weights of the shipped labeller, the hidden state it branches off, and its id."""
-    folder = Path(os.environ.get("TRIPTYCH_FACETS") or Path(__file__).parent / "models")
-    if not (folder / "facets.safetensors").exists():
-        return None, 0, "none"
-    card = json.loads((folder / "facets.json").read_text(encoding="utf-8"))
-    data = (folder / "facets.safetensors").read_bytes()
-    tensors = {name: tensor.astype(np.float32) for name, tensor in load(data).items()}
-    return tensors, card["shape"]["layer"], f"facets-{card['sha256'][:12]}"

@@ -136,9 +136,9 @@ def load_packer(folder: Path) -> Packer:
 
 
 def find_cards(wanted: str) -> list[str]:
-    """Graphics cards to use: all there are for "" or "cuda", or the one named; none when there is none."""
-    cards = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        cards.append("mps")
-    found = [card for card in cards if card == wanted or card.startswith(wanted or "cuda")]
-    return found or cards[-1:] if not wanted else found
+    """Graphics cards that are there: all for "", those of a kind ("cuda", "mps"), or the one named."""
+    cuda = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    mps = ["mps"] if torch.backends.mps.is_available() else []
+    if not wanted:
+        return cuda or mps
+    return [card for card in (*cuda, *mps) if wanted in (card, card.partition(":")[0])]
