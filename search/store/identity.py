@@ -12,6 +12,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from search.types import Paper
 
@@ -36,6 +37,7 @@ def digest(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
+@lru_cache(maxsize=4096)  # asked several times for each record of a batch
 def title_key(title: str, year: int | None) -> int:
     """One number for title and year; 0 where the title is too short to tell papers apart."""
     plain = normalise_title(title)
