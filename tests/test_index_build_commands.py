@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from index_build.__main__ import main, make_parser
 from index_build.importing import import_files
 from index_build.progress import ProgressLine, clock, describe
-from search.manifest import SENTENCE_VECTORS, current_build
+from search.manifest import SENTENCE_VECTORS, STORE, current_build
+from search.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = [
@@ -140,6 +142,22 @@ def test_exit_codes(tmp_path, monkeypatch, capsys, file, arguments, code, word):
     printed = capsys.readouterr()
     assert word in printed.err
     assert "Traceback" not in printed.err
+
+
+def test_ctrl_c_keeps_what_is_stored(tmp_path):
+    papers = tmp_path / "papers.jsonl"
+    records = (RECORDS[0] | {"id": f"n{n}", "title": f"A study of nail {n}"} for n in range(20_000))
+    papers.write_text("\n".join(map(json.dumps, records)))
+    command = [sys.executable, "-m", "index_build", "build", str(papers), "--out", str(tmp_path / "corpus")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stderr.readline().startswith("Importing: 1,000 of")
+    process.send_signal(signal.SIGINT)
+    told = process.communicate()[1]
+    assert process.returncode == 130
+    assert "run the same command again" in told
+    assert "Traceback" not in told
+    with Store.open(tmp_path / "corpus" / STORE) as store:
+        assert 1000 <= store.counts().papers < 20_000
 
 
 def test_verify_of_nothing_is_a_problem(tmp_path, capsys):
