@@ -17,6 +17,8 @@ import pytest
 from search import fetching, presets
 from search.encoding import Document, load_encoder
 from search.errors import ModelError
+from search.facet_weights import read_labeller
+from search.facets import load_labeller
 from search.presets import MINILM_SHA256, find_weights, reads_first_token, sha256_of
 from tests.tiny_models import add_pooling, make_bert
 
@@ -191,3 +193,20 @@ def test_the_default_encoder_on_a_processor_never_loads_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_a_damaged_labeller_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIPTYCH_FACETS", str(tmp_path))
+    with pytest.raises(ModelError, match=r"cannot be read \(FileNotFoundError\)"):
+        read_labeller()
+    (tmp_path / "facets.json").write_text(json.dumps({"shape": {"layer": 3}, "sha256": "0" * 64}))
+    (tmp_path / "facets.safetensors").write_bytes(b"half a fi")
+    with pytest.raises(ModelError, match="instead of 000000000000…"):
+        read_labeller()
+
+
+def test_arrays_and_torch_read_the_same_labeller() -> None:
+    arrays, labeller = read_labeller(), load_labeller()
+    assert (arrays.id, arrays.layer) == (labeller.id, labeller.layer)
+    for name, tensor in labeller.state_dict().items():
+        np.testing.assert_array_equal(arrays.tensors[name], tensor.numpy())
