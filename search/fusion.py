@@ -19,9 +19,9 @@ from search.types import Evidence, Likeness, Matcher
 Floats = NDArray[np.float32]
 
 MATCHER = Matcher.BEST
-WHOLE, WORDS, AVOID = 0.25, 0.5, 1.0
-CHANCE = 0.25
-"""How near the best sentences of two unrelated papers come: nearness up to here is not held against one."""
+WHOLE, WORDS, AVOID = 0.25, 0.5, 1.25
+CHANCE = 0.4
+"""How near unrelated papers come by chance, 19 of 20 of them: so much is not held against a paper."""
 NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
@@ -73,5 +73,5 @@ def readable(total: float) -> float:
 
 
 def in_words(score: float) -> Likeness:
-    """What a readable score means."""
-    return next((word for least, _, word in LEVELS if score >= least), Likeness.UNRELATED)
+    """What a readable score means, as it is shown with two digits."""
+    return next((word for least, _, word in LEVELS if round(score, 2) >= least), Likeness.UNRELATED)

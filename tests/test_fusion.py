@@ -15,14 +15,14 @@ def row(*values: float) -> np.ndarray:
 
 def test_the_total_is_the_documented_sum():
     scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.45))
-    assert scores.total[0] == pytest.approx(0.6 + 0.25 * 0.4 + 0.5 * 0.2 - 1.0 * (0.45 - 0.25))
+    assert scores.total[0] == pytest.approx(0.6 + 0.25 * 0.4 + 0.5 * 0.2 - 1.25 * (0.45 - 0.4))
     evidence = scores.evidence(0)
     assert (evidence.sentences, evidence.whole_paper) == (pytest.approx(0.6), pytest.approx(0.4))
     assert (evidence.words, evidence.avoided) == (pytest.approx(0.2), pytest.approx(0.45))
 
 
 def test_nearness_by_chance_is_not_held_against_a_paper():
-    scores = fusion.fuse(row(0.5, 0.5)[None], row(0, 0)[None], row(0, 0), row(0.1, 0.25))
+    scores = fusion.fuse(row(0.5, 0.5)[None], row(0, 0)[None], row(0, 0), row(0.1, 0.4))
     assert scores.total.tolist() == [0.5, 0.5]
 
 
@@ -55,6 +55,7 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
     ("total", "word"),
     [
         (0.5, Likeness.UNRELATED),
+        (0.789, Likeness.RELATED),
         (0.79, Likeness.RELATED),
         (0.95, Likeness.RELATED),
         (0.96, Likeness.SIMILAR),
