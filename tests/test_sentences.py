@@ -14,6 +14,10 @@ HARD = {
     "et al. before a sentence": ["This follows Devlin et al.", "We train longer."],
     "figures and equations": ["As Fig. 2 shows, it works.", "See Eq. (3) and Sec. 4 of Ref. 5."],
     "i.e. and e.g.": ["Some models, e.g. BERT, are large, i.e. they do not fit.", "Others (cf. Sec. 2) do."],
+    "abbreviation before a capital": [
+        "Compare this, cf. The Handbook of Saws, vs. That of Dr. Who.",
+        "It agrees.",
+    ],
     "decimals": ["We reach 98.5 at p < .05.", "This is 3.2 points more than 95.3."],
     "citations": ["It was shown [3, 4].", "It was doubted (see [12]).", "We settle it."],
     "formulae": ["Let f(x) = a.b + c.", "Then f is O(n log n) for n > 0.5."],
