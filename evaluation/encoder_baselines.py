@@ -1,6 +1,6 @@
 """The encoder baselines of the CSFCube and ASPIRE papers, for any encoder that can be loaded.
 
-Vectors are as the model gives them, not scaled to unit length, because the papers' distances are.
+Contextual vectors are as the model gives them, not of unit length, because the papers' distances are.
 Mysore, Cohan, Hope: Multi-Vector Models with Textual Guidance for Fine-Grained Scientific Document
 Similarity (NAACL 2022); Cohan et al.: SPECTER (ACL 2020); Ostendorff et al.: SciNCL (EMNLP 2022).
 """
@@ -21,8 +21,8 @@ from evaluation.keeping import kept
 from evaluation.metrics import Found
 from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from evaluation.transformer import Reader
+from search.encoding import Document, load_encoder
 from search.presets import find_weights
-from search.tokens import Document
 from search.types import Paper
 
 Floats = NDArray[np.float32]
@@ -109,18 +109,20 @@ def encode(collection: Collection, queries: Sequence[PoolQuery], name: str, alon
     wanted = sorted({paper for query in queries for paper in (query.paper_id, *query.grades)})
     papers = [collection.papers[paper] for paper in wanted]
     key = f"{'alone' if alone else 'together'}-{weights.name}-{weights.sha256[:8]}-{data_hash(papers)}"
-    table = kept(key, lambda: read_papers(weights.folder, papers, alone))
+    table = kept(key, lambda: read_alone(name, papers) if alone else read_together(weights.folder, papers))
     offsets = np.concatenate([[0], np.cumsum([len(paper.sentences) for paper in papers])])
     rows = {paper: row for row, paper in enumerate(wanted)}
     return Vectors(rows, offsets, table[: offsets[-1]], table[offsets[-1] :])
 
 
-def read_papers(folder: Path, papers: Sequence[Paper], alone: bool) -> Floats:
-    """Sentence vectors [S, d] of all papers, then their first tokens [P, d] unless read alone."""
-    reader = Reader(folder)
-    if alone:
-        texts = [Document("", (sentence.text,)) for paper in papers for sentence in paper.sentences]
-        return np.concatenate([sentences for sentences, _ in reader.read(texts)])
+def read_alone(name: str, papers: Sequence[Paper]) -> Floats:
+    """Each sentence by itself [S, d], of unit length: for cosines the product's own encoder will do."""
+    single = (Document("", (sentence.text,)) for paper in papers for sentence in paper.sentences)
+    return np.concatenate([one.sentences for one in load_encoder(name).encode(single)])
+
+
+def read_together(folder: Path, papers: Sequence[Paper]) -> Floats:
+    """Sentence vectors [S, d] of all papers in their context, then the papers' first tokens [P, d]."""
     texts = [Document(paper.title, tuple(one.text for one in paper.sentences)) for paper in papers]
-    sentences, firsts = zip(*reader.read(texts), strict=True)
+    sentences, firsts = zip(*Reader(folder).read(texts), strict=True)
     return np.concatenate([*sentences, np.stack(firsts)])
