@@ -33,7 +33,7 @@ STEPS = 4
 BLOCK = 256
 """Candidates handled together; small enough that their similarities stay in the cache."""
 
-FEW = 8
+FEW = 16
 """Up to so many query sentences are compared on one thread: the others would take longer to wake."""
 
 TINY = np.float32(1e-30)
