@@ -44,7 +44,7 @@ def write_json(file: Path, content: Mapping[str, Any]) -> Path:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers to two decimals, p-values (below 1 and told by their key) to four: no false precision."""
+    """Numbers to two decimals, p-values (told by their key) to five: no false precision."""
     if isinstance(value, float):
         return round(value, 2)
     if isinstance(value, Mapping):
