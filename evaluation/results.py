@@ -49,7 +49,7 @@ def rounded(value: Any) -> Any:
         return round(value, 2)
     if isinstance(value, Mapping):
         return {
-            str(key): round(item, 4)
+            str(key): round(item, 5)
             if str(key).startswith("p_") and isinstance(item, float)
             else rounded(item)
             for key, item in value.items()
