@@ -46,7 +46,10 @@ def _default_corpus() -> Path:
 
 def _alone(measure: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, arguments)
+        figures = pool.apply(measure, arguments)
+        pool.close()
+        pool.join()  # it ends by itself and tidies up, instead of being stopped
+        return figures
 
 
 def _make(base: Path, corpus: Path) -> dict[str, Any]:
