@@ -36,7 +36,7 @@ class ProgressLine:
         self.finish()
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        if self._quiet:
+        if self._quiet or not (done or total):
             return
         now = time.monotonic()
         if step != self._step:
