@@ -18,8 +18,8 @@ Search = Callable[[Floats, int, Rows | None], tuple[Floats, Rows]]
 """Query vectors [q, d], k, allowed rows (None: all) -> scores [q, k] and rows [q, k], -1 where fewer."""
 
 DEPTH = 400
-"""About how many papers each kind of evidence brings in; a quarter of it still finds what scoring every
-paper would put among the best 20 (`python -m evaluation speed --only search` measures it)."""
+"""About how many papers each kind of evidence brings in. `python -m evaluation speed --only search` measures
+how much of the best 20 of scoring every paper it finds."""
 PER_RESULT = 3
 """Longer lists of results are looked for deeper."""
 FEWEST_PER_VECTOR = 50

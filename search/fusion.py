@@ -21,7 +21,7 @@ Floats = NDArray[np.float32]
 MATCHER = Matcher.BEST
 WHOLE, WORDS, AVOID = 0.25, 0.5, 1.25
 CHANCE = 0.4
-"""How near unrelated papers come by chance, 19 of 20 of them: so much is not held against a paper."""
+"""How near most unrelated papers come by chance: so much is not held against a paper."""
 NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
@@ -30,8 +30,9 @@ LEVELS = (
     (0.50, 0.96, Likeness.SIMILAR),
     (0.25, 0.79, Likeness.RELATED),
 )
-"""Where a word begins: the score shown, the total behind it. Of the judged papers with a total of 0.79 half
-were found related or better, of those with 0.96 half were similar or better; all above 1.2 near identical."""
+"""Where a word begins: the score shown, the total behind it. About half of the judged papers with a total
+near 0.79 were found related or better, of those near 0.96 similar or better. Only four papers lay above 1.2,
+all judged near identical: take that level as a guess."""
 MOST = 1.5
 """The total of a paper with itself."""
 CAVEAT = (
