@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -24,6 +25,11 @@ PAPERS = 200
 TERMS = 12
 FEWEST_PAPERS = 3
 """Papers that must use a term before it can be characteristic."""
+OFTEN = 0.07
+"""A term in more abstracts of the corpus than this tells nothing."""
+LARGE = 5 * PAPERS
+LIFT = 2.0
+"""How many times as often as in the corpus a topic must use a term of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,13 @@ def explore(engine: Engine, text: str, filters: Filters | None = None, papers: i
     asked = engine.read_text(text)
     results = engine.search(Query((asked,), filters=filters or Filters(), top=papers)).results
     found = tuple(result.paper for result in results)
+    asked_terms = set(tokenize(text))
+    # In a small corpus the topic is most of it: nothing is more usual outside than inside.
+    large = engine.manifest.papers >= LARGE
+
+    def usual(term: str) -> float:
+        return float(term in asked_terms) or (math.exp(-engine.lexical.idf(term)) if large else 0.0)
+
     topic = engine.encoder.encode_one(
         Document(asked.title, tuple(each.text for each in asked.sentences))
     ).paper
@@ -69,7 +82,7 @@ def explore(engine: Engine, text: str, filters: Filters | None = None, papers: i
         hits={facet: tuple(hit for hit in placed if hit.facet is facet) for facet in PANELS},
         terms=characteristic_terms(
             {facet: [tokenize(hit.text) for hit in hits if hit.facet is facet] for facet in PANELS},
-            without=tokenize(text),
+            usual=usual,
         ),
     )
 
@@ -115,28 +128,31 @@ def spread(vectors: Floats) -> Floats:
 
 
 def characteristic_terms(
-    texts: Mapping[Facet, Sequence[Sequence[str]]], without: Iterable[str] = ()
+    texts: Mapping[Facet, Sequence[Sequence[str]]], usual: Callable[[str], float] = lambda term: 0.0
 ) -> dict[Facet, tuple[str, ...]]:
     """Terms and pairs of terms that one facet's sentences use and the others' do not.
 
     Log-odds with an informative Dirichlet prior (Monroe, Colaresi and Quinn 2008): with y counts in the
     facet, z counts in the others, n and m their sums and a the prior (all counts together),
     d = log((y+a)/(n+A-y-a)) - log((z+a)/(m+A-z-a)), ranked by d / sqrt(1/(y+a) + 1/(z+a)).
+    `usual` is the share of the corpus that uses a term: every field writes "however" and "we propose".
     """
-    skip = set(without)
-    used = {facet: Counter(t for text in each for t in _phrases(text, skip)) for facet, each in texts.items()}
+    used = {f: Counter(t for text in each for t in _phrases(text, usual)) for f, each in texts.items()}
     total = sum(used.values(), Counter())
-    terms = [term for term, count in total.items() if count >= FEWEST_PAPERS]
+    papers = max(map(len, texts.values()), default=0)
+    expected = {term: LIFT * papers * min(map(usual, term.split())) for term in total}
+    terms = [term for term, count in total.items() if count >= max(FEWEST_PAPERS, expected[term])]
     if not terms:
         return dict.fromkeys(texts, ())
     prior = np.array([total[term] for term in terms], float)
     return {facet: _rank(terms, prior, used[facet]) for facet in texts}
 
 
-def _phrases(text: Sequence[str], skip: set[str]) -> set[str]:
+def _phrases(text: Sequence[str], usual: Callable[[str], float]) -> set[str]:
     """Each once per sentence, so that no single abstract makes a term characteristic."""
-    words = [word for word in text if word.isalpha() and len(word) > 2]
-    return {word for word in words if word not in skip} | {f"{a} {b}" for a, b in pairwise(words) if a != b}
+    words = [word if word.isalpha() and len(word) > 2 and usual(word) < OFTEN else "" for word in text]
+    pairs = {f"{a} {b}" for a, b in pairwise(words) if a and b and a != b}
+    return pairs | {word for word in words if word}
 
 
 def _rank(terms: Sequence[str], prior: NDArray[np.float64], own: Counter[str]) -> tuple[str, ...]:

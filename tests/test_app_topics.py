@@ -66,7 +66,8 @@ def test_the_best_sentence_of_each_panel_is_the_hit() -> None:
 def test_characteristic_terms_by_hand() -> None:
     method = [["kernel", "fit"], ["kernel", "fit"], ["kernel", "data"]]
     result = [["error", "falls", "data"], ["error", "falls"], ["error", "data"]]
-    terms = characteristic_terms({Facet.METHOD: method, Facet.RESULT: result}, without=["falls"])
+    texts = {Facet.METHOD: method, Facet.RESULT: result}
+    terms = characteristic_terms(texts, usual=lambda term: float(term == "falls"))
     assert terms == {Facet.METHOD: ("kernel",), Facet.RESULT: ("error", "data")}
 
 
@@ -80,3 +81,15 @@ def test_spread_keeps_neighbours_and_bounds() -> None:
     assert np.linalg.norm(places[2] - places[3]) < apart
     assert spread(near[:2]) == pytest.approx(np.zeros((2, 2)))
     assert spread(near) == pytest.approx(spread(near.copy()))
+
+
+def test_what_everybody_writes_is_not_characteristic() -> None:
+    method = [["however", "kernel"]] * 4
+    texts = {Facet.METHOD: method, Facet.RESULT: [["error"]] * 4}
+    assert characteristic_terms(texts)[Facet.METHOD] == ("however kernel",)
+    often = characteristic_terms(texts, usual=lambda term: {"however": 0.3}.get(term, 0.01))
+    assert often[Facet.METHOD] == ("kernel",)
+    as_usual = characteristic_terms(texts, usual=lambda term: 0.06 if term == "kernel" else 0.9)
+    assert as_usual[Facet.METHOD] == ("kernel",)
+    rare_topic = {Facet.METHOD: [["kernel"]] * 3 + [[]] * 37, Facet.RESULT: [["error"]] * 40}
+    assert characteristic_terms(rare_topic, usual=lambda term: 0.06)[Facet.METHOD] == ()

@@ -13,6 +13,7 @@ from search.types import Facet, Pair
 
 CORNER = "same method, different problem"
 ACCENT = "#7a2f6b"
+OURS = "triptych"
 _SEQUENTIAL = ["#f3e3ef", "#7a2f6b"]
 
 
@@ -158,7 +159,7 @@ def topic_map(frame: pd.DataFrame, dark: bool) -> alt.Chart:
 
 
 def quality(rows: Sequence[Row], measure: str, name: str) -> alt.Chart:
-    """Each method's figure by group of queries: ours filled, published ones hollow."""
+    """Each method's figure by group of queries: ours in the accent, published ones as crosses."""
     frame = pd.DataFrame(
         {
             "Group": [row.group for row in rows],
@@ -170,10 +171,11 @@ def quality(rows: Sequence[Row], measure: str, name: str) -> alt.Chart:
     origin = alt.Scale(domain=["measured here", "published"], range=["circle", "cross"])
     return (
         alt.Chart(frame, height=alt.Step(44))
-        .mark_point(size=90, filled=True, color=ACCENT, opacity=0.75)
+        .mark_point(size=100, filled=True, opacity=0.85)
         .encode(
             x=alt.X(f"{name}:Q", scale=alt.Scale(zero=False)),
             y=alt.Y("Group:N", sort=None, axis=alt.Axis(title=None)),
+            color=alt.condition(f"datum.Method == '{OURS}'", alt.value(ACCENT), alt.value("#8a8f99")),
             shape=alt.Shape("Origin:N", scale=origin, legend=alt.Legend(orient="bottom", title=None)),
             tooltip=["Method", "Group", alt.Tooltip(f"{name}:Q", format=".1f"), "Origin"],
         )
