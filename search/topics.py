@@ -141,7 +141,8 @@ def characteristic_terms(
     total = sum(used.values(), Counter())
     papers = max(map(len, texts.values()), default=0)
     expected = {term: LIFT * papers * min(map(usual, term.split())) for term in total}
-    terms = [term for term, count in total.items() if count >= max(FEWEST_PAPERS, expected[term])]
+    often = [term for term, count in total.items() if count >= max(FEWEST_PAPERS, expected[term])]
+    terms = sorted(often, key=lambda term: (-term.count(" "), term))  # of equals, pairs first
     if not terms:
         return dict.fromkeys(texts, ())
     prior = np.array([total[term] for term in terms], float)
