@@ -20,7 +20,8 @@ $(CORPUS)/current: | $(VENV)/app.stamp
 	$(BIN)/python -m index_build demo --out $(CORPUS)
 
 test: lint types browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
