@@ -108,7 +108,10 @@ class Visitor:
     def settle(self) -> Visitor:
         """Waits until the app has drawn and its script has stopped."""
         self.page.get_by_role("heading", level=1).first.wait_for(timeout=PATIENCE)
-        expect(self.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+        app = self.page.get_by_test_id("stApp")
+        for _ in range(2):  # a click takes a moment to start the script
+            self.page.wait_for_timeout(300)
+            expect(app).to_have_attribute("data-test-script-state", "notRunning")
         return self
 
     def press(self, name: str, place: int = 0) -> Visitor:

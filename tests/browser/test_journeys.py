@@ -174,8 +174,8 @@ def test_keep_save_and_open_a_list(visit: Visit, tmp_path: Path) -> None:
     expect(page.get_by_role("button", name="Kept", exact=True).first).to_be_visible()
     page.get_by_role("link", name="Library").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Library")
-    page.get_by_label("Note").fill("Read before writing")
-    page.get_by_label("Note").blur()
+    page.get_by_label("Note", exact=True).fill("Read before writing")
+    page.get_by_label("Note", exact=True).blur()
     visitor.settle().picture("1-library")
     page.get_by_role("button", name="Manage lists").click()
     with page.expect_download() as download:
@@ -190,7 +190,7 @@ def test_keep_save_and_open_a_list(visit: Visit, tmp_path: Path) -> None:
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_role("button", name="Add its lists").click()
     expect(page.locator("article.card h3")).to_have_text(kept)
-    expect(page.get_by_label("Note")).to_have_value("Read before writing")
+    expect(page.get_by_label("Note", exact=True)).to_have_value("Read before writing")
 
 
 def test_explore_and_paper(visit: Visit) -> None:
