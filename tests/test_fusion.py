@@ -54,9 +54,8 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
 @pytest.mark.parametrize(
     ("total", "word"),
     [
-        (0.5, Likeness.UNRELATED),
-        (0.789, Likeness.RELATED),
-        (0.79, Likeness.RELATED),
+        (0.64, Likeness.UNRELATED),
+        (0.65, Likeness.RELATED),
         (0.95, Likeness.RELATED),
         (0.96, Likeness.SIMILAR),
         (1.2, Likeness.NEAR_IDENTICAL),

@@ -25,8 +25,8 @@ class Example:
     """What a reader would ask, in their words."""
 
 
-DEMO_IDS = ("arxiv:1801.02736", "arxiv:2004.12130", "arxiv:2010.04922")
-"""Of the demo corpus, one for each of ASKS: hidden states of sepsis, a pandemic, what attention encodes."""
+DEMO_IDS = ("arxiv:1810.04567", "arxiv:2004.12130", "arxiv:2010.04922")
+"""Of the demo corpus, one for each of ASKS: copulas for patients who drop out, a pandemic, what attention encodes."""
 ASKS = (
     ("Same method, different problem", "Where else is this method used, away from its problem?"),
     ("All background", "Who else works on this problem, in whatever way?"),
