@@ -54,7 +54,7 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
 @pytest.mark.parametrize(
     ("total", "word"),
     [
-        (0.64, Likeness.UNRELATED),
+        (0.6, Likeness.UNRELATED),
         (0.65, Likeness.RELATED),
         (0.95, Likeness.RELATED),
         (0.96, Likeness.SIMILAR),
