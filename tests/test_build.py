@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
-import multiprocessing
 import random
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,9 @@ from search.settings import Settings
 from search.store import Snapshot, Store
 from search.types import Facet, Paper, Section
 from search.vectors import VectorIndex
-from tests.random_encoder import RandomEncoder, build_slowly
+from tests.random_encoder import RandomEncoder
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def papers(first: int, last: int) -> list[Paper]:
@@ -309,18 +312,15 @@ def test_killing_a_build_at_ten_random_moments(tmp_path: Path) -> None:
     add(corpus, papers(0, 50))
     build(corpus, encoder=RandomEncoder())
     add(corpus, papers(50, 700))
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.random_encoder"])
+    command = [sys.executable, "-m", "tests.random_encoder", str(corpus)]
     moments = random.Random(10)
     for attempt in range(10):
         add(corpus, papers(700 + attempt, 701 + attempt))
-        started = context.Event()
-        process = context.Process(target=build_slowly, args=(corpus, started))
-        process.start()
-        assert started.wait(600), "the build never began"
-        time.sleep(moments.uniform(0, whole))
-        process.kill()
-        process.join()
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"begun\n"
+            time.sleep(moments.uniform(0, whole))
+            process.kill()
         assert verify(corpus) == []
         with Snapshot.open(layout.current_build(corpus) / layout.STORE) as snapshot:
             assert snapshot.counts().papers >= 50
