@@ -26,7 +26,7 @@ class Example:
 
 
 DEMO_IDS = ("arxiv:1810.04567", "arxiv:2004.12130", "arxiv:2010.04922")
-"""Of the demo, one for each of ASKS: copulas for patients who drop out, a pandemic, what attention encodes."""
+"""Of the demo, one for each of ASKS: copulas for patients who drop out, a pandemic, what attention shows."""
 ASKS = (
     ("Same method, different problem", "Where else is this method used, away from its problem?"),
     ("All background", "Who else works on this problem, in whatever way?"),

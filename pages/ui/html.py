@@ -6,15 +6,8 @@ from collections.abc import Iterable
 
 from pages.ui.escape import markup, one_line, web_addresses
 from pages.ui.palette import look
-from search.types import Facet, Likeness, Pair, Paper, Result, Sentence
+from search.types import Facet, Pair, Paper, Result, Sentence
 
-LIKENESS_WORDS = {
-    Likeness.NEAR_IDENTICAL: "Near identical",
-    Likeness.SIMILAR: "Similar",
-    Likeness.RELATED: "Related",
-    # The lowest band, calibrated on whole pools; on a card beside a shared method "unrelated" would be wrong.
-    Likeness.UNRELATED: "Far",
-}
 SHOWN_PAIRS = 3
 SHOWN_AUTHORS = 4
 
@@ -62,7 +55,7 @@ def authors(paper: Paper, most: int = SHOWN_AUTHORS) -> str:
 
 
 def score(result: Result) -> str:
-    return f'<span class="score">{LIKENESS_WORDS[result.likeness]}, {result.score:.2f}.</span>'
+    return f'<span class="score">{markup(result.likeness.capitalize())}, {result.score:.2f}.</span>'
 
 
 def pairs(shown: Iterable[Pair], query_papers: int = 1) -> str:
