@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -24,8 +24,8 @@ TOPIC = "explaining the predictions of neural networks"
 
 
 @contextmanager
-def running_app() -> Iterator[str]:
-    """The app on a free port, with an empty library."""
+def running_app() -> Iterator[tuple[str, int]]:
+    """The app on a free port, with an empty library: its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -36,7 +36,7 @@ def running_app() -> Iterator[str]:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
         try:
             _wait_for(url)
-            yield url
+            yield url, process.pid
         finally:
             process.terminate()
             process.wait()
@@ -50,6 +50,21 @@ def _wait_for(url: str) -> None:
         except OSError:
             time.sleep(0.1)
     raise SystemExit("The app did not start: try `streamlit run app.py`.")
+
+
+def find_chromium() -> str:
+    chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
+    if chromium is None:
+        raise SystemExit("This needs Chromium: install Debian's `chromium` or Google Chrome.")
+    return chromium
+
+
+@contextmanager
+def open_browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 def take(page: Page, name: str) -> None:
@@ -76,18 +91,14 @@ def tour(page: Page, url: str) -> None:
 
 
 def main() -> None:
-    chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
-    if chromium is None:
-        raise SystemExit("Screenshots need Chromium: install Debian's `chromium` or Google Chrome.")
-    with running_app() as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    chromium = find_chromium()
+    with running_app() as (url, _), open_browser(chromium) as browser:
         tour(browser.new_page(viewport=SIZE), url)
         dark = browser.new_page(viewport=SIZE, color_scheme="dark")
         dark.goto(url)
         dark.get_by_role("button", name="Try it").first.click()
         dark.locator("article.card").first.wait_for()
         take(dark, "find-dark")
-        browser.close()
 
 
 if __name__ == "__main__":

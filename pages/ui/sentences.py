@@ -107,13 +107,15 @@ def _apply(draft: Draft, rule: Rule) -> None:
 def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
     sentence = _sentence(draft, number, position)
     name, place = f"Sentence {position + 1}", (draft, number, position)
+    values = {"facet": _panel(sentence), "choice": sentence.choice, "weight": sentence.weight}
+    for what, value in values.items():
+        st.session_state.setdefault(_key(what, *place), value)
     with st.container(key=_key("row", *place), gap="xsmall"):
         st.html(f'<p class="sentence"><span class="place">{position + 1}</span>{markup(sentence.text)}</p>')
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.selectbox(
                 f"{name}: facet",
                 SHOWN,
-                index=SHOWN.index(_panel(sentence)),
                 format_func=word,
                 key=_key("facet", *place),
                 label_visibility="collapsed",
@@ -124,7 +126,6 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
             st.segmented_control(
                 f"{name}: match, ignore or avoid",
                 list(Choice),
-                default=sentence.choice,
                 required=True,
                 format_func=CHOICE_WORDS.__getitem__,
                 key=_key("choice", *place),
@@ -134,7 +135,8 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
         if weigh and sentence.choice is not Choice.IGNORE:
             st.slider(
                 f"{name}: weight",
-                *(0.25, 4.0, sentence.weight, 0.25),
+                *(0.25, 4.0),
+                step=0.25,
                 format="× %.2f",
                 key=_key("weight", *place),
                 persist_state="session",
