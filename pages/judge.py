@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from evaluation.judging import ADJUDICATOR, GRADES, GUIDELINES, Judged, Pool, Project, disputed, waiting
-from pages.ui import html
+from pages.ui import frame, html
 from pages.ui.escape import plain
 from search.types import Paper
 
@@ -98,4 +98,4 @@ def _title(project: Project, pool: Pool) -> str:
     return f"{paper.title if paper else pool.query}: {pool.facet}"
 
 
-page()
+frame.draw(page)
