@@ -48,6 +48,11 @@ class Pool:
     def id(self) -> str:
         return f"{self.query}_{self.facet}"
 
+    @property
+    def file_name(self) -> str:
+        """Ids may hold slashes and colons."""
+        return re.sub(r"[^\w.-]", "_", self.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -57,8 +62,8 @@ class Project:
 
     def add(self, pool: Pool, key: Mapping[str, Sequence[str]], papers: Iterable[Paper]) -> None:
         content = {"query": pool.query, "facet": pool.facet, "candidates": list(pool.candidates)}
-        write_json(self.folder / "pools" / f"{_file_name(pool.id)}.json", content)
-        write_json(self.folder / "keys" / f"{_file_name(pool.id)}.json", key)
+        write_json(self.folder / "pools" / f"{pool.file_name}.json", content)
+        write_json(self.folder / "keys" / f"{pool.file_name}.json", key)
         self._add_papers(papers)
 
     def _add_papers(self, papers: Iterable[Paper]) -> None:
@@ -195,8 +200,3 @@ def to_record(paper: Paper) -> dict[str, object]:
         "pred_labels": [f"{sentence.facet or Facet.OTHER}_label" for sentence in paper.sentences],
         "metadata": {"year": paper.year},
     }
-
-
-def _file_name(pool_id: str) -> str:
-    """Ids may hold slashes and colons."""
-    return re.sub(r"[^\w.-]", "_", pool_id)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Sequence
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluation.agreement import measure_agreement
+from evaluation.briefs import OFFICIAL, draw_calibration, read_numbered_grades, write_brief
 from evaluation.files import read_json, read_text
 from evaluation.judging import ADJUDICATOR, GRADES, Judged, Pool, Project, export, make_pool
+from evaluation.pools import facet_positions, read_csfcube
 from evaluation.product import whole_vector
 from evaluation.tables import table
 from search.engine import Engine
@@ -19,6 +24,7 @@ from search.query import choose_facet
 from search.settings import load_settings
 from search.types import PANELS, Choice, Facet, Query, QueryPaper
 
+DEEP = 240
 HEADS = ("query", "facet", "paper", "title", "abstract", "grade")
 
 
@@ -26,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", required=True)
     make = steps.add_parser("make", help="pools for papers of a corpus, from several methods")
     make.add_argument("--corpus", type=Path, help="a built corpus (default: that of the settings)")
-    make.add_argument(
-        "--query", nargs="+", required=True, metavar="ID", help="papers of the corpus to ask with"
-    )
+    asked = make.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", nargs="+", metavar="ID", help="papers of the corpus to ask with")
+    asked.add_argument("--random", type=int, metavar="N", help="so many at random, a facet of each in turn")
     make.add_argument(
         "--facet", nargs="+", choices=[str(facet) for facet in PANELS], help="default: all it has"
     )
@@ -43,10 +49,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     take = steps.add_parser("import", help="grades from such a table")
     take.add_argument("--judge", required=True, help=f"one word; {ADJUDICATOR!r} for the last word")
     take.add_argument("--sheet", type=Path, required=True, metavar="CSV")
+    brief = steps.add_parser("brief", help="a readable text per pool, candidates by number")
+    brief.add_argument("--out", type=Path, required=True, metavar="DIR")
+    numbered = steps.add_parser("numbered", help='grades by such numbers: {"QUERY_FACET": {"1": 0, …}}')
+    numbered.add_argument("--judge", required=True, help="one word")
+    numbered.add_argument("--grades", type=Path, nargs="+", required=True, metavar="JSON")
+    draw = steps.add_parser("calibrate", help="pairs of a judged collection, to grade again and compare")
+    draw.add_argument("--data", type=Path, required=True, help="folder of a collection in CSFCube's layout")
+    draw.add_argument("--split", choices=("dev", "test", "all"), default="dev")
+    draw.add_argument("--each", type=int, default=50, help="pairs of each facet (default: 50)")
+    draw.add_argument("--seed", type=int, default=0)
+    grades = steps.add_parser("grades", help="ids and grades without any text, a line per pool")
+    grades.add_argument("--judge", required=True)
+    grades.add_argument("--again", help="a second judge of some of them, kept beside the first")
+    grades.add_argument("--out", type=Path, required=True, metavar="JSONL")
     agree = steps.add_parser("agreement", help="how far two judges agree")
     out = steps.add_parser("export", help="a collection in CSFCube's layout")
     out.add_argument("--out", type=Path, required=True, metavar="DIR")
-    for step in (make, sheet, take, agree, out):
+    for step in (make, sheet, take, brief, numbered, draw, grades, agree, out):
         step.add_argument("--project", type=Path, default=Path("judging"), help="folder (default: judging)")
     for step in (agree, out):
         step.add_argument("--judges", nargs=2, metavar=("A", "B"), help="default: the two there are")
@@ -63,20 +83,47 @@ def make_pools(project: Project, args: argparse.Namespace) -> str:
     engine = Engine.open(args.corpus or settings.corpus, settings)
     outside = {name: read_json(Path(file)) for name, file in map(_name_and_file, args.ranking)}
     made = []
-    for paper_id in args.query:
-        paper = engine.example(paper_id)
-        panels = {sentence.facet.panel for sentence in paper.sentences if sentence.facet}
-        for facet in [Facet(name) for name in args.facet or sorted(panels & set(PANELS))]:
-            asked = choose_facet(paper, facet)
-            rankings = {name: METHODS[name](engine, asked, args.depth) for name in args.method}
-            rankings |= {name: found.get(f"{paper_id}_{facet}", []) for name, found in outside.items()}
-            pool, key = make_pool(paper_id, facet, rankings, args.depth, args.seed)
-            project.add(pool, key, engine.store.papers([paper_id, *pool.candidates]))
-            made.append([pool.id, str(len(pool.candidates))])
+    facets = [Facet(name) for name in args.facet or PANELS]
+    for paper, facet in _draw(engine, args) if args.random is not None else _each(engine, args.query, facets):
+        paper_id = str(paper.paper_id)
+        asked = choose_facet(paper, facet)
+        rankings = {name: METHODS[name](engine, asked, args.depth) for name in args.method}
+        rankings |= {name: found.get(f"{paper_id}_{facet}", []) for name, found in outside.items()}
+        pool, key = make_pool(paper_id, facet, rankings, args.depth, args.seed)
+        project.add(pool, key, engine.store.papers([paper_id, *pool.candidates]))
+        made.append([pool.id, str(len(pool.candidates))])
     return (
         table(made, ["pool", "papers"])
         + f"\n\nGrade them on the page Judge, or with `pool sheet`: {project.folder}"
     )
+
+
+def _each(engine: Engine, ids: Sequence[str], facets: Sequence[Facet]) -> Iterator[tuple[QueryPaper, Facet]]:
+    """Every facet that each of these papers has."""
+    for paper_id in ids:
+        paper = engine.example(paper_id)
+        yield from ((paper, facet) for facet in facets if facet in _panels(paper))
+
+
+def _draw(engine: Engine, args: argparse.Namespace) -> Iterator[tuple[QueryPaper, Facet]]:
+    """Papers drawn at random from those with all panels, asked for background, method and result in turn."""
+    drawn = 0
+    facets = [Facet(name) for name in args.facet or PANELS]
+    if args.random < 1:
+        raise InputError(f"--random {args.random} draws no paper: ask for one at least.")
+    for row in random.Random(args.seed).sample(range(engine.manifest.papers), engine.manifest.papers):
+        (found,) = engine.store.papers_by_row([row])
+        paper = engine.example(found.id)
+        if set(PANELS) <= _panels(paper):
+            yield paper, facets[drawn % len(facets)]
+            drawn += 1
+        if drawn == args.random:
+            return
+    raise InputError(f"Only {drawn} papers of this corpus have all three panels: ask for so many.")
+
+
+def _panels(paper: QueryPaper) -> set[Facet]:
+    return {sentence.facet.panel for sentence in paper.sentences if sentence.facet}
 
 
 def by_product(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
@@ -96,10 +143,27 @@ def by_vectors(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
     return [paper.id for paper in engine.store.papers_by_row(rows[0][rows[0] >= 0])]
 
 
+def by_facet_elsewhere(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
+    """Near in the facet, away from the rest of the paper: the same method on another problem."""
+    others = [
+        replace(each, choice=Choice.AVOID) if each.choice is Choice.IGNORE else each
+        for each in asked.sentences
+    ]
+    return by_product(engine, replace(asked, sentences=tuple(others)), depth)
+
+
+def by_product_deeper(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
+    """Every so-manyth of the product's first hundreds: papers it finds less good."""
+    step = max(DEEP // depth, 1)
+    return by_product(engine, asked, step * depth)[step - 1 :: step]
+
+
 METHODS: dict[str, Callable[[Engine, QueryPaper, int], list[str]]] = {
     "triptych": by_product,
     "bm25": by_words,
     "dense": by_vectors,
+    "elsewhere": by_facet_elsewhere,
+    "deeper": by_product_deeper,
 }
 
 
@@ -128,6 +192,40 @@ def import_sheet(project: Project, args: argparse.Namespace) -> str:
                 f"keep the heads {', '.join(HEADS)}."
             ) from None
     return f"{project.take(args.judge, judged)} grades of {args.judge} taken"
+
+
+def write_briefs(project: Project, args: argparse.Namespace) -> str:
+    papers = project.papers()
+    files = [write_brief(pool, papers, args.out) for pool in project.pools()]
+    return f"{len(files)} pools to read in {args.out}; grade them by docs/judging.md"
+
+
+def import_numbered(project: Project, args: argparse.Namespace) -> str:
+    judged = [read_numbered_grades(project, file) for file in args.grades]  # all are checked first
+    taken = sum(project.take(args.judge, found) for found in judged)
+    return f"{taken} grades of {args.judge} taken"
+
+
+def draw_pairs(project: Project, args: argparse.Namespace) -> str:
+    drawn = draw_calibration(project, read_csfcube(args.data), args.split, args.each, args.seed)
+    return f"{drawn} pairs drawn; `pool brief` writes them out, their own grades are those of {OFFICIAL!r}"
+
+
+def write_grades(project: Project, args: argparse.Namespace) -> str:
+    papers, first = project.papers(), project.grades(args.judge)
+    second = project.grades(args.again) if args.again else {}
+    lines = []
+    for pool in project.pools():
+        line = {
+            "query": pool.query,
+            "facet": pool.facet,
+            "sentences": facet_positions(papers[pool.query], pool.facet),
+            "grades": first.get(pool.id, {}),
+        }
+        again = second.get(pool.id)
+        lines.append(json.dumps(line | ({"again": again} if again else {})))
+    args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return f"{sum(map(len, first.values()))} grades of {len(lines)} pools in {args.out}"
 
 
 def show_agreement(project: Project, args: argparse.Namespace) -> str:
@@ -160,6 +258,10 @@ STEPS: dict[str, Callable[[Project, argparse.Namespace], str]] = {
     "make": make_pools,
     "sheet": write_sheet,
     "import": import_sheet,
+    "brief": write_briefs,
+    "numbered": import_numbered,
+    "calibrate": draw_pairs,
+    "grades": write_grades,
     "agreement": show_agreement,
     "export": write_collection,
 }
