@@ -99,7 +99,7 @@ def seconds(step: Callable[[], object]) -> tuple[float, float]:
 
 def _in_torch() -> Encoder:
     """The default encoder and its labeller as they run on a graphics card, but here, in full precision."""
-    from search.encoding import bert_packer
+    from search.encoding import packer_of
     from search.facets import load_labeller
     from search.presets import find_weights
     from search.torch_model import TorchModel
@@ -107,7 +107,7 @@ def _in_torch() -> Encoder:
     folder = find_weights("default").folder
     model = TorchModel(folder, "cpu", first_token=False, labeller=load_labeller())
     model.half = None
-    return Encoder("torch", bert_packer(folder), [model])
+    return Encoder("torch", packer_of(folder, "[CLS]", "[SEP]", "[UNK]"), [model])
 
 
 def read_documents(file: Path | None, count: int) -> list[Document]:

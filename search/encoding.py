@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from search.aspects import Tensors, read_aspects
 from search.errors import ModelError
 from search.pipeline import Model, Read, in_order, read_ahead
 from search.presets import Weights, find_weights
@@ -63,6 +64,10 @@ class Encoder:
         self.models = models
         self.labels = labels
         self.dimension = models[0].dimension
+
+    def without_labels(self) -> Encoder:
+        """The same vectors; labels that another encoder gives are not asked for."""
+        return Encoder(self.id, self.packer, self.models, self.facets_id)
 
     def encode_one(self, document: Document) -> Encoded:
         windows = list(self.packer.pack([document]))
@@ -111,53 +116,64 @@ def unit(vectors: Floats) -> Floats:
 
 @lru_cache(maxsize=2)
 def load_encoder(name: str = "default", device: str | None = None) -> Encoder:
-    """An encoder by preset (default, quality), model folder or name on the Hugging Face hub.
+    """An encoder by preset (default, untrained, quality), model folder or name on the Hugging Face hub.
 
     Without a device it uses all graphics cards there are, else the processor.
     """
     weights = find_weights(name)
     id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
     devices = find_devices(device or "")
-    if name != "default":
+    if name == "default":
+        aspects = read_aspects()
+        id = f"{weights.name}-aspects-{aspects.sha256[:8]}-r{RECIPE_VERSION}"
+        return _small_encoder(id, weights, devices, aspects.tensors)
+    if name == "untrained":
+        return _small_encoder(id, weights, devices, {})
+    labels = load_encoder("untrained", device)  # the labeller reads untrained layers
+    models: Sequence[Model]
+    if name == "quality" and devices == ["cpu"]:
+        from search.onnx_model import OnnxModel
+
+        packer = packer_of(weights.folder, "<s>", "</s>", "[UNK]")
+        models = [OnnxModel(weights.folder)] * cores()
+    else:
         if importlib.util.find_spec("torch") is None:
             raise ModelError(f"The encoder {name!r} needs torch; install it, or use the default encoder.")
         from search.torch_model import TorchModel, load_packer
 
-        models = [TorchModel(weights.folder, card, weights.first_token) for card in devices]
-        labels = load_encoder("default", device)
         packer = load_packer(weights.folder)
-        return Encoder(f"{id}-{labels.facets_id}", packer, models, labels.facets_id, labels)
-    return _default_encoder(id, weights, devices)
+        models = [TorchModel(weights.folder, card, weights.first_token) for card in devices]
+    return Encoder(f"{id}-{labels.facets_id}", packer, models, labels.facets_id, labels)
 
 
-def _default_encoder(id: str, weights: Weights, devices: list[str]) -> Encoder:
-    """The default weights with the labeller in the same pass: 8-bit on processors, torch on cards."""
-    packer = bert_packer(weights.folder)
+def _small_encoder(id: str, weights: Weights, devices: list[str], trained: Tensors) -> Encoder:
+    """MiniLM, some layers replaced, and the labeller in one pass: 8-bit on processors, torch on cards."""
+    packer = packer_of(weights.folder, "[CLS]", "[SEP]", "[UNK]")
     if devices == ["cpu"]:
         from search.facet_weights import read_labeller
         from search.onnx_model import OnnxModel
 
         shipped = read_labeller()
-        model = OnnxModel(weights.folder, shipped.tensors, shipped.layer)
+        model = OnnxModel(weights.folder, shipped.tensors, shipped.layer, trained=trained)
         return Encoder(f"{id}-{shipped.id}", packer, [model] * cores(), shipped.id)
     from search.facets import load_labeller
     from search.torch_model import TorchModel
 
     labellers = [load_labeller() for _ in devices]
     pairs = zip(devices, labellers, strict=True)
-    models = [TorchModel(weights.folder, device, False, labeller) for device, labeller in pairs]
+    models = [TorchModel(weights.folder, device, False, labeller, trained) for device, labeller in pairs]
     return Encoder(f"{id}-{labellers[0].id}", packer, models, labellers[0].id)
 
 
-def bert_packer(folder: Path) -> Packer:
-    """The tokenizer of a BERT folder, without the weight of the transformers package."""
+def packer_of(folder: Path, *special: str) -> Packer:
+    """The tokenizer of a preset with its opening, closing and unknown token, without transformers."""
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    cls, sep, unk = (tokenizer.token_to_id(token) for token in ("[CLS]", "[SEP]", "[UNK]"))
-    if cls is None or sep is None or unk is None:
-        raise ModelError(f"The tokenizer in {folder} is not BERT's; install the model again.")
-    return Packer(tokenizer, cls, sep, unk)
+    known = [number for token in special if (number := tokenizer.token_to_id(token)) is not None]
+    if len(known) < len(special):
+        raise ModelError(f"The tokenizer in {folder} lacks one of {', '.join(special)}; install it again.")
+    return Packer(tokenizer, *known)
 
 
 def find_devices(wanted: str) -> list[str]:

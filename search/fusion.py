@@ -1,10 +1,11 @@
-"""One score from three kinds of evidence, and what the score means in words.
+"""One score from the kinds of evidence, and what the score means in words.
 
-    total = match + WHOLE · whole + WORDS · words - AVOID · max(avoided - CHANCE, 0)
+    total = match + WORDS · words - AVOID · max(avoided - CHANCE, 0)
 
-Match, whole and avoided are cosines, words is BM25 over the most the query could reach. No part depends on
-the other candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and
-levels were chosen on the development queries of CSFCube, searched by facet, with the default encoder.
+Match and avoided are cosines, words is BM25 over the most the query could reach. The likeness of the whole
+papers brings candidates in and is shown, but adding it helped neither encoder. No part depends on the other
+candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and levels
+were chosen on the development queries of CSFCube, searched by facet, with the default encoder.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from search.types import Evidence, Likeness, Matcher
 Floats = NDArray[np.float32]
 
 MATCHER = Matcher.BEST
-WHOLE, WORDS, AVOID = 0.25, 0.5, 1.25
+WORDS, AVOID = 0.75, 1.25
 CHANCE = 0.4
 """How near most unrelated papers come by chance: so much is not held against a paper."""
 NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
 LEVELS = (
-    (0.75, 1.20, Likeness.NEAR_IDENTICAL),
-    (0.50, 0.96, Likeness.SIMILAR),
-    (0.25, 0.65, Likeness.RELATED),
+    (0.75, 1.05, Likeness.NEAR_IDENTICAL),
+    (0.50, 0.82, Likeness.SIMILAR),
+    (0.25, 0.53, Likeness.RELATED),
 )
 """Where a word begins: the score shown, the total behind it. About a third of the judged papers with a total
-near 0.65 were found related or better (a word as strong as "unrelated" asks for more doubt than even odds),
-half of those near 0.96 similar or better. Hardly a paper lay above 1.2: take that level as a guess."""
-MOST = 1.5
+near 0.53 were found related or better (a word as strong as "unrelated" asks for more doubt than even odds),
+half of those near 0.82 similar or better. Hardly a paper lay above 1.05: take that level as a guess."""
+MOST = 1.4
 """The total of a paper with itself."""
 CAVEAT = (
     "Scores are calibrated on judged abstracts of computer science: in another field, or with another "
@@ -60,10 +61,10 @@ class Scores:
 
 def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats) -> Scores:
     """Sentences and whole are [k, C] by query paper, words and avoided [C]."""
-    order = np.argsort(-(sentences + WHOLE * whole), axis=0)[:NEAREST]
+    order = np.argsort(-sentences, axis=0)[:NEAREST]
     sentences = np.take_along_axis(sentences, order, axis=0).mean(axis=0)
     whole = np.take_along_axis(whole, order, axis=0).mean(axis=0)
-    total = sentences + WHOLE * whole + WORDS * words - AVOID * np.maximum(avoided - CHANCE, 0)
+    total = sentences + WORDS * words - AVOID * np.maximum(avoided - CHANCE, 0)
     return Scores(sentences, whole, words, avoided, order[0], total)
 
 

@@ -1,8 +1,9 @@
-"""The default encoder and its facet labeller as one 8-bit ONNX graph, made from their weights without torch.
+"""An encoder (BERT or MPNet) and perhaps the facet labeller as one 8-bit ONNX graph, made without torch.
 
 One paper per run: activations are quantised with one scale per tensor, so papers in a common batch would
 change one another's vectors; alone there is also nothing to pad and nothing to mask. Weights have one scale
-per output column. Lookup tables, norms, softmax and sums stay in floating point.
+per output column. MPNet's few huge activations would leave the others no levels, so its tokens are first
+scaled one by one. Lookup tables, norms, softmax and sums stay in floating point.
 """
 
 from __future__ import annotations
@@ -28,6 +29,16 @@ BERT_NAMES = {
     "norm": "output.LayerNorm",
 }
 """A layer's parts as the labeller names them -> as BERT's weights name them."""
+MPNET_NAMES = BERT_NAMES | {
+    "query": "attention.attn.q",
+    "key": "attention.attn.k",
+    "value": "attention.attn.v",
+    "out": "attention.attn.o",
+    "attention_norm": "attention.LayerNorm",
+}
+MPNET_BUCKETS = "encoder.relative_attention_bias.weight"
+FARTHEST = 128
+"""MPNet puts all tokens at least this far from one another into one bucket."""
 WEIGHT_LEVELS = 63
 """Weights use 7 bits: with 8, processors without VNNI instructions overflow when they add pairs."""
 MICROSOFT = "com.microsoft"
@@ -36,14 +47,17 @@ MICROSOFT = "com.microsoft"
 class Graph:
     """Collects nodes and constants; each method adds what its name says and returns the output's name."""
 
-    def __init__(self, heads: int, exact: bool) -> None:
+    def __init__(self, heads: int, exact: bool, epsilon: float, by_row: bool) -> None:
         self.heads = heads
+        self.epsilon = epsilon
+        self.by_row = by_row
         self.exact = exact
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         self.quantised: dict[str, list[str]] = {}
+        self.scaled: dict[str, list[str]] = {}
 
     def input(self, name: str, kind: int, shape: Sequence[int | str]) -> str:
         self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
@@ -67,10 +81,24 @@ class Graph:
         """`x @ weight.T + bias`, in 8-bit integers unless exact; weight [out, in] as torch keeps it."""
         if self.exact:
             return self.add("Add", self.add("MatMul", x, self.constant(weight.T)), self.constant(bias))
+        if not self.by_row:
+            return self.integers(x, weight, self.constant(bias))
+        rows, sizes = self.rows(x)
+        product = self.add("Mul", self.integers(rows, weight), sizes)
+        return self.add("Add", product, self.constant(bias))
+
+    def integers(self, x: str, weight: Array, bias: str = "") -> str:
         levels, scale, zero = self.levels(x)
         columns, column_scale = quantise(weight.T)
-        inputs = [levels, self.constant(columns), scale, self.constant(column_scale), zero, ""]
-        return self.add("MatMulIntegerToFloat", *inputs, self.constant(bias), domain=MICROSOFT)
+        inputs = [levels, self.constant(columns), scale, self.constant(column_scale), zero, "", bias]
+        return self.add("MatMulIntegerToFloat", *inputs[: 7 if bias else 5], domain=MICROSOFT)
+
+    def rows(self, x: str) -> list[str]:
+        """x with every row scaled to a largest of 1, and the scales; once for all that read the same x."""
+        if x not in self.scaled:
+            size = self.add("ReduceMax", self.add("Abs", x), axes=[-1], keepdims=1)
+            self.scaled[x] = [self.add("Div", x, size), size]
+        return self.scaled[x]
 
     def levels(self, x: str) -> list[str]:
         """x in unsigned 8-bit levels, with scale and zero point; once for all that read the same x."""
@@ -81,12 +109,16 @@ class Graph:
 
     def norm_of_sum(self, x: str, y: str, weight: Array, bias: Array) -> str:
         inputs = [x, y, self.constant(weight), self.constant(bias)]
-        return self.add("SkipLayerNormalization", *inputs, domain=MICROSOFT, epsilon=1e-12)
+        return self.add("SkipLayerNormalization", *inputs, domain=MICROSOFT, epsilon=self.epsilon)
 
-    def layer(self, x: str, parts: Mapping[str, tuple[Array, Array]]) -> str:
-        """One transformer layer of BERT: attention, then a feed-forward net, each added and normalised."""
-        query, key, value = (self.linear(x, *parts[name]) for name in ("query", "key", "value"))
-        seen = self.add("MultiHeadAttention", query, key, value, domain=MICROSOFT, num_heads=self.heads)
+    def layer(self, x: str, parts: Mapping[str, tuple[Array, Array]], nearness: str = "") -> str:
+        """One transformer layer: attention, then a feed-forward net, each added and normalised.
+
+        `nearness` [1, heads, t, t] is added to the attention scores where a model has it.
+        """
+        inputs = [self.linear(x, *parts[name]) for name in ("query", "key", "value")]
+        inputs += ["", "", nearness] if nearness else []
+        seen = self.add("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=self.heads)
         x = self.norm_of_sum(self.linear(seen, *parts["out"]), x, *parts["attention_norm"])
         inner = self.add("Gelu", self.linear(x, *parts["grow"]), domain=MICROSOFT)
         return self.norm_of_sum(self.linear(inner, *parts["shrink"]), x, *parts["norm"])
@@ -105,7 +137,12 @@ def quantise(weight: Array) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 
 def build_graph(
-    encoder: Tensors, heads: int, labeller: Tensors | None, layer: int = 0, exact: bool = False
+    encoder: Tensors,
+    heads: int,
+    labeller: Tensors | None = None,
+    layer: int = 0,
+    exact: bool = False,
+    epsilon: float = 1e-12,
 ) -> bytes:
     """The serialised graph; `layer` is the hidden state the labeller branches off.
 
@@ -113,27 +150,55 @@ def build_graph(
     token belongs to a sentence, opens [u, 1], 1 at a sentence's first, and place [s, h], where each stands.
     Out: states [1, t, h], the last hidden state; and facets [1, s, 5], probabilities.
     """
-    graph = Graph(heads, exact)
-    x = _embed(graph, encoder)
+    mpnet = MPNET_BUCKETS in encoder
+    graph = Graph(heads, exact, epsilon, by_row=mpnet)
+    ids = graph.input("ids", TensorProto.INT64, [1, "t"])
+    length = graph.add("Shape", ids, start=1)
+    x = _embed(graph, encoder, ids, length)
+    names = MPNET_NAMES if mpnet else BERT_NAMES
+    nearness = _nearness(graph, encoder, length) if mpnet else ""
     for number in range(_depth(encoder, "encoder.layer.")):
         if labeller is not None and number == layer:
             graph.output(_label(graph, x, labeller), "facets")
-        x = graph.layer(x, _parts(encoder, f"encoder.layer.{number}.", BERT_NAMES))
+        x = graph.layer(x, _parts(encoder, f"encoder.layer.{number}.", names), nearness)
     graph.output(x, "states")
     return graph.serialise()
 
 
-def _embed(graph: Graph, tensors: Tensors) -> str:
-    """Words, and places with the one token type added in, summed and normalised."""
-    ids = graph.input("ids", TensorProto.INT64, [1, "t"])
+def _embed(graph: Graph, tensors: Tensors, ids: str, length: str) -> str:
+    """Words and places, summed and normalised; BERT has the one token type added in."""
     words = graph.constant(tensors["embeddings.word_embeddings.weight"].astype(np.float16))
-    kind = tensors["embeddings.token_type_embeddings.weight"][0]
-    places = graph.constant(tensors["embeddings.position_embeddings.weight"] + kind)
+    table = tensors["embeddings.position_embeddings.weight"]
+    if MPNET_BUCKETS in tensors:
+        table = table[2:]  # its first place is number 2, after the pad's
+    else:
+        table = table + tensors["embeddings.token_type_embeddings.weight"][0]
     word = graph.add("Cast", graph.add("Gather", words, ids), to=TensorProto.FLOAT)
     zero = graph.constant(np.zeros(1, np.int64))
-    place = graph.add("Slice", places, zero, graph.add("Shape", ids, start=1))
+    place = graph.add("Slice", graph.constant(table), zero, length)
     norm = tensors["embeddings.LayerNorm.weight"], tensors["embeddings.LayerNorm.bias"]
     return graph.norm_of_sum(word, graph.add("Unsqueeze", place, zero), *norm)
+
+
+def _nearness(graph: Graph, tensors: Tensors, length: str) -> str:
+    """MPNet's bias by distance, [1, heads, t, t]: the corner of the table for the longest text."""
+    longest = len(tensors["embeddings.position_embeddings.weight"]) - 2
+    place = np.arange(longest)
+    buckets = tensors[MPNET_BUCKETS]
+    table = buckets[distance_bucket(place[None, :] - place[:, None], len(buckets))]
+    zeros, axes = graph.constant(np.zeros(2, np.int64)), graph.constant(np.array([2, 3]))
+    ends = graph.add("Concat", length, length, axis=0)
+    return graph.add("Slice", graph.constant(table.transpose(2, 0, 1)[None]), zeros, ends, axes)
+
+
+def distance_bucket(steps: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
+    """T5's buckets, as MPNet uses them: half for each direction, near distances one each, far ones by log."""
+    half = buckets // 2
+    near = half // 2
+    distance = np.abs(steps)
+    log = np.log(np.maximum(distance, 1) / near) / np.log(FARTHEST / near)
+    far = np.minimum(near + (log * (half - near)).astype(np.int64), half - 1)
+    return np.where(steps > 0, half, 0) + np.where(distance < near, distance, far)
 
 
 def _label(graph: Graph, hidden: str, tensors: Tensors) -> str:

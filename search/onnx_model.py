@@ -1,4 +1,4 @@
-"""The default encoder with its labeller on processors, through ONNX Runtime: no torch, little memory."""
+"""The presets on processors, the default with its labeller, through ONNX Runtime: no torch, little memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
+from search.errors import ModelError
 from search.graph import Tensors, build_graph
 from search.pipeline import Pass
 from search.tokens import Window
@@ -26,13 +27,24 @@ class OnnxModel:
     budget = 1  # one window per run, see search/graph.py
 
     def __init__(
-        self, folder: Path, labeller: Tensors | None = None, layer: int = 0, exact: bool = False
+        self,
+        folder: Path,
+        labeller: Tensors | None = None,
+        layer: int = 0,
+        exact: bool = False,
+        trained: Tensors | None = None,
     ) -> None:
+        """`trained` tensors take the place of those of the same name in the folder."""
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self.dimension = int(config["hidden_size"])
         self.labeller = labeller
-        tensors = load_file(folder / "model.safetensors")
-        self.session = _open(build_graph(tensors, int(config["num_attention_heads"]), labeller, layer, exact))
+        packaged = load_file(folder / "model.safetensors")
+        tensors = packaged | dict(trained or {})
+        if len(tensors) > len(packaged):
+            strange = min(tensors.keys() - packaged.keys())
+            raise ModelError(f"The trained weights have {strange!r}, which the encoder in {folder} has not.")
+        heads, epsilon = int(config["num_attention_heads"]), float(config["layer_norm_eps"])
+        self.session = _open(build_graph(tensors, heads, labeller, layer, exact, epsilon))
 
     def run(self, windows: Sequence[Window]) -> list[Pass]:
         return [self._run(window) for window in windows]

@@ -36,7 +36,7 @@ class Weights:
 
 def find_weights(name: str) -> Weights:
     """The weights of a preset, of a local folder or of a model on the Hugging Face hub."""
-    if name == "default":
+    if name in ("default", "untrained"):
         folder = _package_folder(MINILM_PACKAGE) / "model"
         return Weights("all-MiniLM-L6-v2", folder, _checked(folder, MINILM_SHA256))
     if name == "quality":

@@ -14,7 +14,14 @@ from search.errors import SettingsError
 FILE = "triptych.toml"
 PREFIX = "TRIPTYCH_"
 NOT_SETTINGS = frozenset(
-    {"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE", "TRIPTYCH_FACETS", "TRIPTYCH_JUDGING"}
+    {
+        "TRIPTYCH_SETTINGS",
+        "TRIPTYCH_DATA",
+        "TRIPTYCH_CACHE",
+        "TRIPTYCH_FACETS",
+        "TRIPTYCH_ASPECTS",
+        "TRIPTYCH_JUDGING",
+    }
 )
 """Variables that say where things are found: the settings file, collections, fetched models."""
 
@@ -26,7 +33,7 @@ class Settings:
     library: Path = Path("library")
     """The folder with the kept papers and notes."""
     encoder: str = "default"
-    """A preset ("default", "quality"), a hub name or a folder."""
+    """A preset ("default", "quality", "untrained"), a hub name or a folder."""
     device: str = ""
     """"cpu", "cuda", "cuda:1", "mps"; empty takes the best there is."""
     bm25_k1: float = 1.2

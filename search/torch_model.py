@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
@@ -27,7 +28,15 @@ logging.disable_progress_bar()
 class TorchModel:
     """One model on one device. When a batch does not fit its memory, it goes on with smaller ones."""
 
-    def __init__(self, folder: Path, device: str, first_token: bool, labeller: Any = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        device: str,
+        first_token: bool,
+        labeller: Any = None,
+        trained: Mapping[str, NDArray[np.float32]] | None = None,
+    ) -> None:
+        """`trained` tensors take the place of those of the same name in the folder."""
         self.device = torch.device(device)
         self.half = half_precision(self.device)
         on_card = self.device.type != "cpu"
@@ -36,6 +45,11 @@ class TorchModel:
             model = AutoModel.from_pretrained(folder, local_files_only=True, dtype=dtype)
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"The model in {folder} cannot be loaded ({error}).") from error
+        tensors = {name: torch.from_numpy(tensor) for name, tensor in (trained or {}).items()}
+        if strange := model.load_state_dict(tensors, strict=False).unexpected_keys:
+            raise ModelError(
+                f"The trained weights have {strange[0]!r}, which the encoder in {folder} has not."
+            )
         self.model = model.eval().to(self.device)
         self.labeller = None if labeller is None else labeller.to(self.device, dtype)
         self.first_token = first_token

@@ -172,6 +172,7 @@ class Evidence:
 
     sentences: float
     whole_paper: float
+    """Shown beside the others; the score does not count it."""
     words: float
     avoided: float = 0.0
 

@@ -41,8 +41,9 @@ def test_variable_names_the_file(tmp_path):
     assert load_settings(environment={"TRIPTYCH_SETTINGS": str(file)}).device == "cpu"
 
 
-def test_where_the_collections_are_is_no_setting():
-    assert load_settings(environment={"TRIPTYCH_DATA": "/data"}) == Settings()
+@pytest.mark.parametrize("variable", ["TRIPTYCH_DATA", "TRIPTYCH_FACETS", "TRIPTYCH_ASPECTS"])
+def test_where_files_are_found_is_no_setting(variable):
+    assert load_settings(environment={variable: "/data"}) == Settings()
 
 
 @pytest.mark.parametrize("given", ["from_file", "from_environment"])

@@ -1,4 +1,4 @@
-"""python -m training {facets}: makes the weights that are shipped under search/models."""
+"""python -m training {facets,aspects}: makes the weights that are shipped under search/models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from typing import Any
 
 from search.errors import TriptychError
 
-COMMANDS = {"facets": "the facet labeller, from CSAbstruct and structured MEDLINE abstracts"}
+COMMANDS = {
+    "facets": "the facet labeller, from CSAbstruct and structured MEDLINE abstracts",
+    "aspects": "the default encoder's upper layers, from graded pools, a teacher and co-citations",
+}
 
 
 class Command(argparse.ArgumentParser):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from search.errors import InputError
 from search.types import FACETS, Facet
+from training.papers import read_lines
 
 CSABSTRUCT_TRAIN, CSABSTRUCT_DEV = Path("csabstruct/train.jsonl"), Path("csabstruct/dev.jsonl")
 MEDLINE = Path("roles_medline_structured.jsonl.gz")
@@ -57,7 +53,7 @@ def read_csabstruct(path: Path) -> list[Example]:
             facets=tuple(Facet(label) for label in record["labels"]),
             confidences=tuple(record.get("confs") or [1.0] * len(record["labels"])),
         )
-        for record in _records(path)
+        for record in read_lines(path)
     ]
 
 
@@ -69,7 +65,7 @@ def read_medline(path: Path) -> list[Example]:
             facets=tuple(MEDLINE_FACETS[label] if label else None for label in record["labels"]),
             confidences=(0.8,) * len(record["labels"]),  # a heading covers sentences it does not fit
         )
-        for record in _records(path)
+        for record in read_lines(path)
     ]
 
 
@@ -91,18 +87,3 @@ def targets(example: Example, doubt: float, weigh: bool = True, least: float = 0
             row[FACETS.index(facet)] = 1 - unsure
             row *= confidence if weigh else 1.0
     return rows
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        raise InputError(f"There is no file {path}: give the folder that holds it with `--data`.")
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as file
-    ):
-        for number, line in enumerate(file, start=1):
-            try:
-                yield json.loads(line)
-            except ValueError as error:
-                raise InputError(f"Line {number} of {path} is not JSON: {error}.") from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from transformers import AutoModel, PretrainedConfig
 
 from search.facets import FacetLabeller, Shape
 from search.presets import find_weights
+from search.tokens import Document
+from training.aspect_model import layer_names
 from training.examples import (
     CSABSTRUCT_DEV,
     CSABSTRUCT_TRAIN,
@@ -47,25 +49,8 @@ def new_labeller(recipe: Recipe, encoder: nn.Module) -> FacetLabeller:
     labeller = FacetLabeller(shape)
     for number, layer in enumerate(labeller.words):
         source = encoder.encoder.layer[shape.layer + number].state_dict()
-        layer.load_state_dict({ours: source[theirs] for ours, theirs in _names()})
+        layer.load_state_dict({ours: source[theirs] for ours, theirs in layer_names()})
     return labeller
-
-
-def _names() -> Iterator[tuple[str, str]]:
-    """Names of a layer's parameters here and in BERT."""
-    parts = {
-        "query": "attention.self.query",
-        "key": "attention.self.key",
-        "value": "attention.self.value",
-        "out": "attention.output.dense",
-        "attention_norm": "attention.output.LayerNorm",
-        "grow": "intermediate.dense",
-        "shrink": "output.dense",
-        "norm": "output.LayerNorm",
-    }
-    for ours, theirs in parts.items():
-        for kind in ("weight", "bias"):
-            yield f"{ours}.{kind}", f"{theirs}.{kind}"
 
 
 def prepare(
@@ -87,7 +72,9 @@ def prepare(
             left = (time.monotonic() - started) / done * (total - done)
             say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
 
-        return lower.states(examples, titles, wanted, cache, progress)
+        pairs = zip(titles, examples, strict=True)
+        documents = [Document(title, example.sentences) for title, example in pairs]
+        return lower.states(documents, cache, progress, wanted)
 
     def part(examples: list[Example], held_out: bool) -> list[Example]:
         return [example for example in examples if example.held_out == held_out]

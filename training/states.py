@@ -20,7 +20,6 @@ from torch import Tensor
 
 from search.presets import sha256_of
 from search.tokens import Document, Packer, Window
-from training.examples import Example
 
 TOKENS_PER_BATCH = 8192
 
@@ -44,7 +43,8 @@ class States:
     windows: tuple[Window, ...]
     offsets: NDArray[np.int64]
     hidden: NDArray[np.float16]
-    targets: tuple[NDArray[np.float32], ...]
+    targets: tuple[NDArray[np.float32], ...] = ()
+    """What each document's sentences are labelled, where they are."""
 
     def __len__(self) -> int:
         return len(self.windows)
@@ -58,16 +58,17 @@ class States:
         hidden = np.zeros((len(numbers), width, self.hidden.shape[1]), np.float16)
         mask = np.zeros((len(numbers), width), np.float32)
         assignment = np.zeros((len(numbers), height, width), np.float32)
-        wanted = np.zeros((len(numbers), height, self.targets[0].shape[1]), np.float32)
+        labels = self.targets[0].shape[1] if self.targets else 0
+        wanted = np.zeros((len(numbers), height, labels), np.float32)
         for row, number in enumerate(numbers):
             window, length = self.windows[number], self.length(number)
             hidden[row, :length] = self.hidden[self.offsets[number] : self.offsets[number + 1]]
             mask[row, :length] = 1
             for place, sentence in enumerate(window.rows):
                 assignment[row, place, :length] = window.owner == sentence
-            wanted[row, : len(window.rows)] = self.targets[window.document][
-                window.rows.start : window.rows.stop
-            ]
+            if self.targets:
+                mine = self.targets[window.document][window.rows.start : window.rows.stop]
+                wanted[row, : len(window.rows)] = mine
         parts = (torch.from_numpy(part).to(device).float() for part in (hidden, mask, assignment, wanted))
         return Batch(*parts)
 
@@ -94,16 +95,12 @@ class LowerLayers:
     @torch.inference_mode()
     def states(
         self,
-        examples: Sequence[Example],
-        titles: Sequence[str],
-        targets: Sequence[NDArray[np.float32]],
+        documents: Sequence[Document],
         cache: Path,
         progress: Callable[[int, int], None],
+        targets: Sequence[NDArray[np.float32]] = (),
     ) -> States:
-        """Hidden states of the examples under the given titles, from the cache where they are there."""
-        documents = [
-            Document(title, example.sentences) for title, example in zip(titles, examples, strict=True)
-        ]
+        """Hidden states of the documents, from the cache where they are there."""
         windows = tuple(self.packer.pack(documents))
         lengths = np.array([len(window.ids) for window in windows])
         offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -50,8 +50,8 @@ def evidence(result: Result) -> None:
     st.table(alignment_table(result.pairs), hide_index=True)
     parts = result.evidence
     st.caption(
-        f"Before weighting: sentences {parts.sentences:.2f}, whole paper {parts.whole_paper:.2f}, "
-        f"words {parts.words:.2f}, avoided {parts.avoided:.2f}."
+        f"Before weighting: sentences {parts.sentences:.2f}, words {parts.words:.2f}, "
+        f"avoided {parts.avoided:.2f}. Not counted: whole paper {parts.whole_paper:.2f}."
     )
 
 

@@ -1,0 +1,179 @@
+"""Batches for the aspect encoder: graded pools, co-cited pairs, and both validation sets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from search.asked import CONTEXT
+from search.lexical import LexicalIndex, weigh_terms
+from search.tokens import Document
+from training.papers import Cocited
+from training.states import Batch, LowerLayers, States
+from training.teacher import Vectors
+
+HELD_OUT_SHARE = 10
+"""One pool in this many is only scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Papers with the hidden states they are trained from and, where there is a teacher, its vectors."""
+
+    place: Mapping[str, int]
+    """Paper id -> number."""
+    documents: tuple[Document, ...]
+    states: States
+    window: NDArray[np.int64]
+    """Paper -> its only window; -1 for one so long that it has several, which is never trained on."""
+    teacher: Vectors | None
+
+    def has(self, paper: str) -> bool:
+        return paper in self.place and self.window[self.place[paper]] >= 0
+
+    def batch(self, papers: Sequence[int], device: torch.device) -> Batch:
+        return self.states.batch([int(self.window[paper]) for paper in papers], device)
+
+    def taught(self, papers: Sequence[int], device: torch.device) -> tuple[Tensor, Tensor]:
+        """The teacher's vectors of these papers' sentences, end to end, and of the papers."""
+        assert self.teacher is not None
+        sentences = np.concatenate([self.teacher.of(paper) for paper in papers])
+        wholes = self.teacher.papers[list(papers)].astype(np.float32)
+        return torch.from_numpy(sentences).to(device), torch.from_numpy(wholes).to(device)
+
+
+def make_corpus(
+    documents: Mapping[str, Document],
+    lower: LowerLayers,
+    cache: Path,
+    progress: Callable[[int, int], None],
+    teach: Callable[[Sequence[Document]], Vectors] | None,
+) -> Corpus:
+    texts = tuple(documents.values())
+    states = lower.states(texts, cache, progress)
+    owners = np.array([window.document for window in states.windows])
+    window = np.full(len(texts), -1)
+    for number, (owner, count) in enumerate(zip(owners, np.bincount(owners)[owners], strict=True)):
+        if count == 1:
+            window[owner] = number
+    teacher = teach(texts) if teach else None
+    return Corpus({paper: n for n, paper in enumerate(documents)}, texts, states, window, teacher)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A query's graded candidates, as numbers of a corpus."""
+
+    id: str
+    facet: str
+    query: int
+    sentences: tuple[int, ...]
+    """The query's sentences that were asked about."""
+    candidates: tuple[int, ...]
+    grades: tuple[int, ...]
+    words: NDArray[np.float32]
+    """[c] BM25 of each candidate, from 0 to 1, as in search/fusion.py."""
+
+    @property
+    def held_out(self) -> bool:
+        return hashlib.sha256(self.id.encode()).digest()[0] % HELD_OUT_SHARE == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A line of a file of judgements."""
+
+    query: str
+    facet: str
+    sentences: tuple[int, ...]
+    grades: Mapping[str, int]
+
+
+def read_graded(path: Path) -> list[Graded]:
+    records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [Graded(r["query"], r["facet"], tuple(r["sentences"]), r["grades"]) for r in records]
+
+
+def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words) -> list[Pool]:
+    """Pools over a corpus; papers it does not have are left out, and so are pools of one grade only."""
+    pools = []
+    for one in graded:
+        kept = [paper for paper in one.grades if corpus.has(paper)]
+        grades = tuple(one.grades[paper] for paper in kept)
+        if corpus.has(one.query) and len(set(grades)) > 1:
+            query, candidates = corpus.place[one.query], tuple(corpus.place[paper] for paper in kept)
+            found = words.likeness(corpus.documents[query], one.sentences, kept)
+            name = f"{one.query}_{one.facet}"
+            pools.append(Pool(name, one.facet, query, one.sentences, candidates, grades, found))
+    return pools
+
+
+class Words:
+    """BM25 over some papers as the engine counts it: ticked sentences fully, title and the others less."""
+
+    def __init__(self, documents: Mapping[str, Document]) -> None:
+        self.place = {paper: number for number, paper in enumerate(documents)}
+        texts = (f"{one.title} {' '.join(one.sentences)}" for one in documents.values())
+        self._folder = tempfile.TemporaryDirectory()
+        LexicalIndex.build(texts, Path(self._folder.name) / "words")
+        self.index = LexicalIndex.open(Path(self._folder.name) / "words")
+
+    def likeness(self, query: Document, ticked: Sequence[int], papers: Sequence[str]) -> NDArray[np.float32]:
+        """[c] for these papers, over the most the query could reach."""
+        texts = [(query.title, CONTEXT)]
+        texts += [(text, 1.0 if place in ticked else CONTEXT) for place, text in enumerate(query.sentences)]
+        terms = weigh_terms(texts)
+        most = sum(weight * self.index.idf(term) for term, weight in terms.items())
+        scores = self.index.scores(terms)[[self.place[paper] for paper in papers]]
+        return scores / np.float32(max(most, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """A co-cited pair as numbers of a corpus, and the sentence of each that the citing one is nearest to."""
+
+    first: int
+    second: int
+    ours: int
+    theirs: int
+
+
+def align(pairs: Sequence[Cocited], corpus: Corpus, contexts: Vectors, sentences: Vectors) -> list[Aligned]:
+    """Pairs with their sentences chosen by an auxiliary encoder: argmax of the likeness to the context.
+
+    `contexts` holds the vector of each pair's citing sentence, `sentences` those of the corpus.
+    """
+    aligned = []
+    for number, pair in enumerate(pairs):
+        if corpus.has(pair.first) and corpus.has(pair.second):
+            papers = corpus.place[pair.first], corpus.place[pair.second]
+            context = contexts.of(number)[0]
+            nearest = [int((sentences.of(paper) @ context).argmax()) for paper in papers]
+            aligned.append(Aligned(*papers, *nearest))
+    return aligned
+
+
+def is_held_out(paper: str) -> bool:
+    """Papers whose co-citations are only scored: about one in twelve, chosen by the id alone."""
+    return hashlib.sha256(paper.encode()).digest()[0] < 21
+
+
+def mine_neighbours(
+    pairs: Sequence[Aligned], vectors: Vectors, linked: set[tuple[int, int]]
+) -> list[list[int]]:
+    """For each pair papers near the first that are not linked to it: same topic, hardly the same aspect."""
+    papers = vectors.papers.astype(np.float32)
+    near = []
+    for pair in pairs:
+        order = np.argsort(-(papers @ papers[pair.first]))[1:40]
+        near.append([int(paper) for paper in order if (pair.first, int(paper)) not in linked][:10])
+    return near

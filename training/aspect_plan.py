@@ -1,0 +1,71 @@
+"""The settings of a run for aspects, and what each of its steps takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class AspectRecipe:
+    epochs: int = 1
+    """Passes over the graded pools; every step takes one pool and one batch of co-cited pairs."""
+    stop: int = 0
+    """Break off after so many steps of the plan; 0 goes to its end."""
+    seed: int = 7
+    rate: float = 5e-5
+    warmup: float = 0.1
+    decay: float = 0.01
+    average: float = 0.99
+    dropout: float = 0.1
+    pairs: int = 10
+    """Co-cited pairs in a batch; each brings a hard negative along."""
+    graded: float = 1.0
+    relations: float = 0.0
+    directions: float = 0.0
+    single: float = 0.0
+    """Text-supervised single match of co-cited papers (ASPIRE 3.2.2)."""
+    multi: float = 0.0
+    """Multi-match by transport (ASPIRE 3.2.3)."""
+    whole: float = 0.0
+    """Whole-paper contrast."""
+    contrast: str = "infonce"
+    share: float = 0.6
+    """How far from the untrained weights to the trained ones the result lies."""
+
+    def needs_teacher(self) -> bool:
+        return self.relations > 0 or self.directions > 0
+
+    def needs_pairs(self) -> bool:
+        return self.single > 0 or self.multi > 0 or self.whole > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    number: int
+    epoch: int
+    pool: int
+    pairs: tuple[int, ...]
+    progress: float
+
+
+def make_plan(recipe: AspectRecipe, pools: int, pairs: int) -> list[Step]:
+    """All steps in order; depends on the seed and the sizes alone, so that a run can be resumed."""
+    order = [
+        (epoch, int(pool))
+        for epoch in range(recipe.epochs)
+        for pool in np.random.default_rng([recipe.seed, epoch]).permutation(pools)
+    ]
+    drawn = np.random.default_rng([recipe.seed, 99])
+    count = min(recipe.pairs, pairs) if recipe.needs_pairs() else 0
+    return [
+        Step(
+            number,
+            epoch,
+            pool,
+            tuple(map(int, drawn.choice(pairs, count, replace=False))),
+            number / len(order),
+        )
+        for number, (epoch, pool) in enumerate(order)
+    ]

@@ -1,0 +1,225 @@
+"""Trains the default encoder to match sentences by what they say: graded pools, a teacher, co-citations.
+
+Every step takes one graded pool (rank it as it was graded, and relate its sentences as the teacher does) and
+one batch of co-cited pairs (find the paper that the same sentence cites). A run that was stopped goes on
+where its last checkpoint was; everything is fixed by the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoModel
+
+from evaluation.pools import facet_positions, read_csfcube
+from search.aspects import save_aspects
+from search.encoding import load_encoder
+from search.presets import find_weights
+from search.tokens import Document
+from training.aspect_data import (
+    Corpus,
+    Graded,
+    Pool,
+    Words,
+    align,
+    is_held_out,
+    make_corpus,
+    make_pools,
+    mine_neighbours,
+    read_graded,
+)
+from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet, train
+from training.aspect_model import UpperLayers
+from training.aspect_plan import AspectRecipe
+from training.papers import (
+    ACL,
+    CITED,
+    COCITED,
+    CSFCUBE,
+    Cocited,
+    normalised,
+    read_cocited,
+    read_documents,
+    read_test_titles,
+)
+from training.states import LowerLayers
+from training.teacher import Vectors, encode_all
+
+JUDGEMENTS = Path(__file__).parent / "judgements.jsonl"
+MORE = Path(__file__).parent / "judgements-more.jsonl"
+COMPANY = 3
+"""Most papers a sentence may cite for two of them to count as co-cited."""
+TESTS, AMONG = 300, 1000
+MAPPED = 1024
+"""Papers the first guess of the mapping to the teacher's vectors is made from."""
+
+Say = Callable[[str], None]
+Teach = Callable[[Sequence[Document]], Vectors]
+
+
+def graded_set(
+    data: Path, corpus_of: Callable[..., Corpus], judgements: Path, taught: bool = True
+) -> tuple[Corpus, list[Pool]]:
+    """Graded pools over papers of the ACL Anthology; a paper of CSFCube may not be among them."""
+    graded = read_graded(judgements)
+    documents = read_documents(data / ACL, {paper for one in graded for paper in (one.query, *one.grades)})
+    forbidden = read_test_titles(data / CSFCUBE)
+    documents = {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
+    corpus = corpus_of(documents, taught)
+    return corpus, make_pools(graded, corpus, Words(documents))
+
+
+def cited_set(data: Path, corpus_of: Callable[..., Corpus], encode: Teach) -> tuple[TrainingSet, CocitedTest]:
+    """Co-cited pairs to learn from, and held-out papers whose partner is to be found among a thousand."""
+    pairs = [pair for pair in read_cocited(data / COCITED) if pair.company <= COMPANY]
+    random = np.random.default_rng(17)
+    seen = [pair for pair in pairs if not (is_held_out(pair.first) or is_held_out(pair.second))]
+    unseen = [_query_first(pair) for pair in pairs if is_held_out(pair.first) or is_held_out(pair.second)]
+    unseen = [unseen[number] for number in random.permutation(len(unseen))[:TESTS]]
+    documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
+    corpus = corpus_of(documents)
+    contexts = encode([Document("", (pair.contexts[0],)) for pair in seen])
+    sentences = encode(corpus.documents)
+    aligned = align(seen, corpus, contexts, sentences)
+    linked = {edge for one in aligned for edge in ((one.first, one.second), (one.second, one.first))}
+    negatives = mine_neighbours(aligned, sentences, linked)
+    negatives = [[paper for paper in near if corpus.window[paper] >= 0] for near in negatives]
+    return TrainingSet((), corpus, aligned, negatives), _cocited_test(corpus, unseen, random)
+
+
+def _query_first(pair: Cocited) -> Cocited:
+    return pair if is_held_out(pair.first) else replace(pair, first=pair.second, second=pair.first)
+
+
+def _cocited_test(corpus: Corpus, pairs: Sequence[Cocited], random: np.random.Generator) -> CocitedTest:
+    pairs = [pair for pair in pairs if corpus.has(pair.first) and corpus.has(pair.second)]
+    queries = [(corpus.place[pair.first], corpus.place[pair.second]) for pair in pairs]
+    pool = list(dict.fromkeys(right for _, right in queries))
+    others = [int(paper) for paper in random.permutation(len(corpus.documents)) if corpus.window[paper] >= 0]
+    pool += [paper for paper in others if paper not in set(pool)][: AMONG - len(pool)]
+    return CocitedTest(corpus, queries, pool)
+
+
+def development_set(data: Path, corpus_of: Callable[..., Corpus]) -> tuple[Corpus, list]:
+    """CSFCube's development queries, for scoring only."""
+    collection = read_csfcube(data / "csfcube")
+    documents = {
+        paper.id: Document(paper.title, tuple(one.text for one in paper.sentences))
+        for paper in collection.papers.values()
+    }
+    graded = [
+        Graded(
+            query.paper_id,
+            str(query.facet),
+            facet_positions(collection.papers[query.paper_id], query.facet),
+            query.grades,
+        )
+        for fold in collection.chosen("dev")
+        for query in fold
+    ]
+    needed = {paper for one in graded for paper in (one.query, *one.grades)}
+    corpus = corpus_of({paper: documents[paper] for paper in documents if paper in needed}, False)
+    return corpus, make_pools(graded, corpus, Words(documents))
+
+
+def first_mapping(corpus: Corpus, student: Vectors) -> torch.Tensor:
+    """Student vectors -> the teacher's by ridge regression: where the mapping starts. [d, D]"""
+    assert corpus.teacher is not None
+    ours = student.sentences.astype(np.float32)
+    theirs = corpus.teacher.sentences[: len(ours)].astype(np.float32)
+    return torch.from_numpy(np.linalg.solve(ours.T @ ours + np.eye(ours.shape[1]), ours.T @ theirs)).float()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder with the ACL and citation files, csfcube/"
+    )
+    parser.add_argument(
+        "--judgements", type=Path, default=JUDGEMENTS, help="graded pools (default: the shipped)"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/aspects"), help="weights, checkpoint, run.json"
+    )
+    parser.add_argument("--cache", type=Path, default=Path("build/aspects-cache"), help="vectors and states")
+    parser.add_argument("--teacher", default="quality", help="preset or folder of the larger encoder")
+    parser.add_argument(
+        "--more-judgements",
+        type=Path,
+        help="graded pools without a teacher (default: the shipped)",
+        default=MORE,
+    )
+    parser.add_argument("--pools", type=int, help="learn from so many pools only")
+    parser.add_argument("--no-first-score", action="store_true", help="do not score the untrained encoder")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    for field in fields(AspectRecipe):
+        kind = type(field.default)
+        parser.add_argument(
+            f"--{field.name}", type=kind, default=field.default, help=f"default: {field.default}"
+        )
+
+
+def run(args: argparse.Namespace) -> int:
+    torch.set_num_threads(args.threads)
+    device = torch.device(args.device)
+    args.out.mkdir(parents=True, exist_ok=True)
+    recipe = AspectRecipe(**{field.name: getattr(args, field.name) for field in fields(AspectRecipe)})
+    folder = find_weights("untrained").folder
+    encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
+    layer = encoder.config.num_hidden_layers // 2
+    model = UpperLayers(encoder, layer, recipe.dropout)
+    lower = LowerLayers.cut(encoder.to(device), folder, layer)
+    teach = _encoding(args.teacher, args.cache / "teacher", _say) if recipe.needs_teacher() else None
+    plain = _encoding("untrained", args.cache / "plain", _say)
+
+    def corpus_of(documents: Mapping[str, Document], taught: bool = True) -> Corpus:
+        return make_corpus(documents, lower, args.cache / "states", _progress(), teach if taught else None)
+
+    taught = graded_set(args.data, corpus_of, args.judgements)
+    rounds = [taught]
+    if args.more_judgements:
+        rounds.append(graded_set(args.data, corpus_of, args.more_judgements, taught=False))
+    pools = [(corpus, pool) for corpus, found in rounds for pool in found if not pool.held_out]
+    data = TrainingSet(pools[: args.pools])
+    cited, cocited = cited_set(args.data, lambda papers: corpus_of(papers, recipe.needs_pairs()), plain)
+    if recipe.needs_pairs():
+        data = replace(data, cited=cited.cited, pairs=cited.pairs, negatives=cited.negatives)
+    checks = Checks({"dev": development_set(args.data, corpus_of)}, cocited)
+    for number, (corpus, found) in enumerate(rounds, start=1):
+        checks.pools[f"held_out_{number}"] = corpus, [pool for pool in found if pool.held_out]
+    mapping = first_mapping(taught[0], plain(taught[0].documents[:MAPPED])) if teach else torch.zeros(1, 1)
+    _say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")
+    trainer = AspectTrainer(recipe, model, mapping, device)
+    trained = train(trainer, data, checks, args.out, _say, not args.no_first_score)
+    _say(f"saved {save_aspects(trained.tensors(), args.out, {'recipe': asdict(recipe)})} in {args.out}")
+    return 0
+
+
+def _encoding(name: str, folder: Path, say: Say) -> Teach:
+    """Vectors without labels, kept in the folder; the model is loaded when the first is missing."""
+
+    def encode(documents: Sequence[Document]) -> Vectors:
+        encoder = load_encoder(name)
+        return encode_all(documents, encoder.without_labels(), folder, say)
+
+    return encode
+
+
+def _progress() -> Callable[[int, int], None]:
+    started = time.monotonic()
+
+    def show(done: int, total: int) -> None:
+        left = (time.monotonic() - started) / done * (total - done)
+        _say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
+
+    return show
+
+
+def _say(line: str) -> None:
+    print(time.strftime("%H:%M:%S"), line, flush=True)

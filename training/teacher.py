@@ -1,0 +1,71 @@
+"""Vectors of a larger encoder, computed once and kept: what the small one is taught."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from search.encoding import Encoder
+from search.tokens import Document
+
+CHUNK = 256
+"""Papers per file: a stopped run loses at most so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Of papers in order: sentences [S, d], wholes [P, d]; paper p has the rows offsets[p]:offsets[p + 1]."""
+
+    sentences: NDArray[np.float16]
+    papers: NDArray[np.float16]
+    offsets: NDArray[np.int64]
+
+    def of(self, paper: int) -> NDArray[np.float32]:
+        return self.sentences[self.offsets[paper] : self.offsets[paper + 1]].astype(np.float32)
+
+
+def encode_all(
+    documents: Sequence[Document], encoder: Encoder, folder: Path, say: Callable[[str], None]
+) -> Vectors:
+    """Vectors of all documents; chunks that are in the folder are read."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chunks = [documents[start : start + CHUNK] for start in range(0, len(documents), CHUNK)]
+    started, fresh = time.monotonic(), 0
+    parts = []
+    for number, chunk in enumerate(chunks):
+        file = folder / f"{_key(encoder.id, chunk)}.npz"
+        if not file.exists():
+            _write(file, encoder, chunk)
+            fresh += 1
+            left = (time.monotonic() - started) / fresh * (len(chunks) - number - 1)
+            done = min((number + 1) * CHUNK, len(documents))
+            say(f"{encoder.id}: {done} of {len(documents)} papers, {left / 60:.1f} min left")
+        with np.load(file) as kept:
+            parts.append((kept["sentences"], kept["papers"]))
+    counts = [len(document.sentences) for document in documents]
+    sentences, papers = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Vectors(sentences, papers, np.concatenate([[0], np.cumsum(counts)]))
+
+
+def _write(file: Path, encoder: Encoder, chunk: Sequence[Document]) -> None:
+    encoded = list(encoder.encode(chunk))
+    draft = file.with_suffix(".part.npz")
+    np.savez(
+        draft,
+        sentences=np.concatenate([one.sentences for one in encoded]).astype(np.float16),
+        papers=np.stack([one.paper for one in encoded]).astype(np.float16),
+    )
+    draft.replace(file)
+
+
+def _key(encoder: str, chunk: Sequence[Document]) -> str:
+    digest = hashlib.sha256(encoder.encode())
+    for document in chunk:
+        digest.update("\0".join((document.title, *document.sentences)).encode() + b"\1")
+    return digest.hexdigest()[:24]
