@@ -20,7 +20,7 @@ from search.types import Evidence, Likeness, Matcher
 Floats = NDArray[np.float32]
 
 MATCHER = Matcher.BEST
-WORDS, AVOID = 0.75, 1.25
+WORDS, AVOID = 0.75, 1.0
 CHANCE = 0.4
 """How near most unrelated papers come by chance: so much is not held against a paper."""
 NEAREST = 3

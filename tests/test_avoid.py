@@ -45,4 +45,4 @@ def test_same_method_different_problem(judged):
         return float(np.mean([grades[facet][each] for each in first]))
 
     assert mean_grade(avoiding, Facet.BACKGROUND) < 0.5 * mean_grade(ticked, Facet.BACKGROUND)
-    assert mean_grade(avoiding, Facet.METHOD) > 0.75 * mean_grade(ticked, Facet.METHOD)
+    assert mean_grade(avoiding, Facet.METHOD) > 0.6 * mean_grade(ticked, Facet.METHOD)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
 from search import encoding, torch_model
+from search.aspects import read_aspects
 from search.encoding import Document, Encoded, Encoder, find_devices, load_encoder
 from search.errors import ModelError
 from search.facets import FacetLabeller, Shape
@@ -322,13 +323,13 @@ def test_the_default_encoder_in_8_bits_is_close_to_full_precision() -> None:
             "On three collections it is better than whole-document vectors.",
         ),
     )
-    full = Encoder("full", default.packer, [TorchModel(folder, "cpu", first_token=False)]).encode_one(
-        document
-    )
+    model = TorchModel(folder, "cpu", first_token=False, trained=read_aspects().tensors)
+    full = Encoder("full", default.packer, [model]).encode_one(document)
     eight = default.encode_one(document)
     assert (full.sentences * eight.sentences).sum(axis=1).min() > 0.97
     assert full.paper @ eight.paper > 0.98
     likeness, rounded = full.sentences @ full.sentences.T, eight.sentences @ eight.sentences.T
     np.testing.assert_allclose(rounded, likeness, atol=0.05)
     assert default.dimension == 384
-    assert default.id.startswith("all-MiniLM-L6-v2-53aa5117-")
+    assert default.id.startswith("all-MiniLM-L6-v2-aspects-")
+    assert load_encoder("untrained", "cpu").id.startswith("all-MiniLM-L6-v2-53aa5117-")

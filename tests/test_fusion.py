@@ -15,7 +15,7 @@ def row(*values: float) -> np.ndarray:
 
 def test_the_total_is_the_documented_sum():
     scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.45))
-    assert scores.total[0] == pytest.approx(0.6 + 0.75 * 0.2 - 1.25 * (0.45 - 0.4))
+    assert scores.total[0] == pytest.approx(0.6 + 0.75 * 0.2 - 1.0 * (0.45 - 0.4))
     evidence = scores.evidence(0)
     assert (evidence.sentences, evidence.whole_paper) == (pytest.approx(0.6), pytest.approx(0.4))
     assert (evidence.words, evidence.avoided) == (pytest.approx(0.2), pytest.approx(0.45))
