@@ -624,15 +624,6 @@ def test_a_run_can_be_broken_off_at_a_step(
     assert [entry["step"] for entry in trainer.history] == [3, 4]
 
 
-def test_what_is_kept_lies_part_of_the_way(bert: Path, everything: tuple[TrainingSet, Checks]) -> None:
-    data, _ = everything
-    trainer = fresh(bert, replace(RECIPE, share=0.25))
-    for step in make_plan(trainer.recipe, len(data.pools), len(data.pairs))[:2]:
-        trainer.advance(step, data)
-    for name, value in trainer.averaged().state_dict().items():
-        torch.testing.assert_close(value, 0.75 * trainer.start[name] + 0.25 * trainer.kept[name])
-
-
 def test_the_average_of_all_steps_at_first(bert: Path, everything: tuple[TrainingSet, Checks]) -> None:
     """Until the average is as long as the recipe says, start and steps count alike."""
     data, _ = everything

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from evaluation.metrics import pool_values
 from training import aspect_losses as losses
 from training.aspect_data import Aligned, Corpus, Pool
-from training.aspect_model import UpperLayers
+from training.aspect_model import UpperLayers, interpolated
 from training.aspect_plan import AspectRecipe, Step, make_plan
 from training.loop import slope
 from training.states import autocast
@@ -152,14 +153,9 @@ class AspectTrainer:
 
     def averaged(self) -> UpperLayers:
         """The averaged weights, as far from the untrained ones as the recipe says."""
-        share = self.recipe.share
-        state = {name: torch.lerp(self.start[name], self.kept[name], share) for name in self.kept}
-        self.model.eval()
-        now = {name: value.clone() for name, value in self.model.state_dict().items()}
-        self.model.load_state_dict(state)
-        made = _copied(self.model)
-        self.model.load_state_dict(now)
-        return made.eval()
+        made = copy.deepcopy(self.model).eval()
+        made.load_state_dict(interpolated(self.start, self.kept, self.recipe.share))
+        return made
 
     def save(self, path: Path) -> None:
         state = {
@@ -181,12 +177,6 @@ class AspectTrainer:
         self.mapping.data = state["mapping"]
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.history = state["step"], state["history"]
-
-
-def _copied(model: UpperLayers) -> UpperLayers:
-    import copy
-
-    return copy.deepcopy(model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from search.tokens import Document
 ACL = Path("acl_anthology.jsonl.gz")
 CITED = Path("citations/papers.jsonl.gz")
 COCITED = Path("citations/cocite_pairs.jsonl.gz")
-CITES = Path("citations/cite_pairs.jsonl.gz")
 CSFCUBE = Path("csfcube/abstracts-csfcube-preds.jsonl")
 
 
