@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from search.types import Choice, Query, QueryPaper
+from search.types import PANEL_CODES, Choice, Query, QueryPaper
 
 Floats = NDArray[np.float32]
 
@@ -34,6 +34,8 @@ class AskedPaper:
     """[m, d]"""
     weights: Floats
     """[m]"""
+    panels: NDArray[np.uint8]
+    """[m] as in `search.types.PANEL_CODES`."""
     whole: Floats
     """[d]"""
 
@@ -79,7 +81,9 @@ def ask(
 def _asked_paper(number: int, paper: QueryPaper, vectors: Vectors) -> AskedPaper:
     positions = _positions(paper, Choice.MATCH)
     weights = np.array([paper.sentences[position].weight for position in positions], dtype=np.float32)
-    return AskedPaper(number, tuple(positions), vectors.sentences[positions], weights, vectors.whole)
+    panels = np.array([PANEL_CODES[paper.sentences[place].facet] for place in positions], dtype=np.uint8)
+    match = vectors.sentences[positions]
+    return AskedPaper(number, tuple(positions), match, weights, panels, vectors.whole)
 
 
 def _positions(paper: QueryPaper, choice: Choice) -> list[int]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from search import duplicates, fusion, matching
 from search import manifest as manifests
 from search import query as queries
-from search.asked import Asked, ask
+from search.asked import Asked, AskedPaper, ask
 from search.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
 from search.encoding import Encoder, load_encoder
 from search.errors import InputError
@@ -63,6 +63,7 @@ class Engine:
             words=self.lexical.scores,
             offsets=self.store.sentence_offsets(),
         )
+        self.panels = self.store.sentence_panels()
         corpus = CorpusVectors(self.sentence_vectors, self.paper_vectors, self.indices.offsets)
         self.reader = Reader(self.store, corpus, encoder)
         rarest = math.log(1 + manifest.papers)
@@ -167,17 +168,27 @@ class Engine:
         """Every candidate in full: its sentences, the whole of it, its words."""
         lengths = np.diff(self.indices.offsets)[found.rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        vectors = matching.widen(self.sentence_vectors[self.indices.sentences_of(found.rows)])
+        sentences = self.indices.sentences_of(found.rows)
+        vectors, panels = matching.widen(self.sentence_vectors[sentences]), self.panels[sentences]
 
-        def match(sentences: Floats, how: Matcher, weights: Floats | None = None) -> Floats:
-            return matching.score(how, matching.similarities(sentences, vectors), offsets, weights)
+        def match(paper: AskedPaper) -> Floats:
+            similarity = matching.similarities(paper.match, vectors)
+            favoured = fusion.favour_same_role(similarity, paper.panels, panels)
+            there = matching.score(matcher or fusion.MATCHER, favoured, offsets, paper.weights)
+            if matcher:
+                return there
+            back = matching.answered(favoured, offsets, fusion.stand_in(panels, paper.panels))
+            return fusion.both_ways(there, back)
 
-        matcher = matcher or fusion.MATCHER
+        avoided = np.zeros_like(found.words)
+        if len(asked.avoid):
+            similarity = matching.similarities(asked.avoid, vectors)
+            avoided = matching.score(Matcher.BEST, similarity, offsets)
         return fusion.fuse(
-            sentences=np.stack([match(paper.match, matcher, paper.weights) for paper in asked.papers]),
+            sentences=np.stack([match(paper) for paper in asked.papers]),
             whole=matching.similarities(asked.whole, self.paper_vectors[found.rows]),
             words=found.words / max(self._most_words(asked), 1),
-            avoided=match(asked.avoid, Matcher.BEST) if len(asked.avoid) else np.zeros_like(found.words),
+            avoided=avoided,
         )
 
     def _most_words(self, asked: Asked) -> float:
@@ -204,9 +215,10 @@ class Engine:
         """One paper with its evidence; `place` is its place among the candidates, `records` begin with it."""
         row = rows[place]
         near = asked.papers[scores.nearest[place]]
-        vectors = self.sentence_vectors[self.indices.offsets[row] : self.indices.offsets[row + 1]]
-        similarity = matching.similarities(near.match, vectors)
-        shares = matching.shares(query.matcher or fusion.MATCHER, similarity, near.weights)
+        sentences = slice(self.indices.offsets[row], self.indices.offsets[row + 1])
+        similarity = matching.similarities(near.match, self.sentence_vectors[sentences])
+        favoured = fusion.favour_same_role(similarity, near.panels, self.panels[sentences])
+        shares = matching.shares(query.matcher or fusion.MATCHER, favoured, near.weights)
         places = [Place(near.number, position) for position in near.positions]
         pairs = find_pairs(query, places, records[0], similarity, shares, self.words)
         score = fusion.readable(float(scores.total[place]))

@@ -50,17 +50,17 @@ class Shape:
 class Layer(nn.Module):
     """One transformer layer as in BERT: attention, then a feed-forward net, each added and normalised."""
 
-    def __init__(self, hidden: int, heads: int, inner: int, dropout: float) -> None:
+    def __init__(self, hidden: int, heads: int, inner: int, dropout: float, epsilon: float = 1e-12) -> None:
         super().__init__()
         self.heads = heads
         self.query, self.key, self.value, self.out = (nn.Linear(hidden, hidden) for _ in range(4))
-        self.attention_norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.attention_norm = nn.LayerNorm(hidden, eps=epsilon)
         self.grow, self.shrink = nn.Linear(hidden, inner), nn.Linear(inner, hidden)
-        self.norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.norm = nn.LayerNorm(hidden, eps=epsilon)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, bias: Tensor) -> Tensor:
-        """x [b, t, h]; bias [b, 1, 1, t] is added to the attention scores."""
+        """x [b, t, h]; bias [b, 1 or heads, 1 or t, t] is added to the attention scores."""
         batch, length, hidden = x.shape
         query, key, value = (
             part(x).view(batch, length, self.heads, hidden // self.heads).transpose(1, 2)

@@ -13,7 +13,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from search.errors import ModelError
+from search.aspects import lay_over
 from search.graph import Tensors, build_graph
 from search.pipeline import Pass
 from search.tokens import Window
@@ -34,15 +34,12 @@ class OnnxModel:
         exact: bool = False,
         trained: Tensors | None = None,
     ) -> None:
-        """`trained` tensors take the place of those of the same name in the folder."""
+        """`trained` is laid over the weights in the folder."""
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         self.dimension = int(config["hidden_size"])
         self.labeller = labeller
         packaged = load_file(folder / "model.safetensors")
-        tensors = packaged | dict(trained or {})
-        if len(tensors) > len(packaged):
-            strange = min(tensors.keys() - packaged.keys())
-            raise ModelError(f"The trained weights have {strange!r}, which the encoder in {folder} has not.")
+        tensors = packaged | lay_over(packaged, trained or {})
         heads, epsilon = int(config["num_attention_heads"]), float(config["layer_norm_eps"])
         self.session = _open(build_graph(tensors, heads, labeller, layer, exact, epsilon))
 

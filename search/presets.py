@@ -39,7 +39,7 @@ def find_weights(name: str) -> Weights:
     if name in ("default", "untrained"):
         folder = _package_folder(MINILM_PACKAGE) / "model"
         return Weights("all-MiniLM-L6-v2", folder, _checked(folder, MINILM_SHA256))
-    if name == "quality":
+    if name in ("quality", "quality-untrained"):
         folder = _quality_folder()
         return Weights(MPNET, folder, _checked(folder, MPNET_SHA256))
     folder = Path(name)

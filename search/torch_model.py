@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
+from search.aspects import lay_over
 from search.errors import ModelError
 from search.pipeline import Pass
 from search.tokens import Packer, Window, batches, longest
@@ -36,7 +37,7 @@ class TorchModel:
         labeller: Any = None,
         trained: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> None:
-        """`trained` tensors take the place of those of the same name in the folder."""
+        """`trained` is laid over the weights in the folder."""
         self.device = torch.device(device)
         self.half = half_precision(self.device)
         on_card = self.device.type != "cpu"
@@ -45,11 +46,10 @@ class TorchModel:
             model = AutoModel.from_pretrained(folder, local_files_only=True, dtype=dtype)
         except (OSError, ValueError, KeyError) as error:
             raise ModelError(f"The model in {folder} cannot be loaded ({error}).") from error
-        tensors = {name: torch.from_numpy(tensor) for name, tensor in (trained or {}).items()}
-        if strange := model.load_state_dict(tensors, strict=False).unexpected_keys:
-            raise ModelError(
-                f"The trained weights have {strange[0]!r}, which the encoder in {folder} has not."
-            )
+        if trained:
+            changed = lay_over({name: one.float() for name, one in model.state_dict().items()}, trained)
+            tensors = {name: torch.from_numpy(tensor) for name, tensor in changed.items()}
+            model.load_state_dict(tensors, strict=False)
         self.model = model.eval().to(self.device)
         self.labeller = None if labeller is None else labeller.to(self.device, dtype)
         self.first_token = first_token

@@ -27,6 +27,12 @@ FACETS: tuple[Facet, ...] = tuple(Facet)
 PANELS: tuple[Facet, ...] = (Facet.BACKGROUND, Facet.METHOD, Facet.RESULT)
 """The three panels of a paper."""
 
+NO_PANEL = len(PANELS)
+PANEL_CODES: dict[Facet | None, int] = {
+    facet: PANELS.index(facet.panel) if facet.panel in PANELS else NO_PANEL for facet in FACETS
+} | {None: NO_PANEL}
+"""A facet's panel as a number, where many sentences are kept in an array."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sentence:

@@ -13,7 +13,7 @@ import torch
 from safetensors.numpy import load_file
 
 from search import torch_model
-from search.aspects import CARD, WEIGHTS, read_aspects, save_aspects
+from search.aspects import DOWN, UP, files, lay_over, read_aspects, save_aspects
 from search.encoding import Document, Encoded, Encoder
 from search.errors import ModelError
 from search.onnx_model import OnnxModel
@@ -23,6 +23,7 @@ from tests.tiny_models import make_bert
 Arrays = dict[str, np.ndarray]
 DOCUMENT = Document("graph search", ("We study a new method.", "It is fast on large data.", "the results"))
 WORDS = "embeddings.word_embeddings.weight"
+WEIGHTS, CARD = (file.name for file in files(Path(), "default"))
 
 
 @pytest.fixture
@@ -143,6 +144,22 @@ def test_trained_layers_take_the_place_of_the_folders(
 def test_tensors_as_they_are_change_nothing(bert: Path) -> None:
     same, plain = by_graph(bert, load_file(bert / "model.safetensors")), by_graph(bert, None)
     np.testing.assert_array_equal(same.sentences, plain.sentences)
+
+
+def test_a_low_rank_addition_is_added_to_its_weight(bert: Path) -> None:
+    random = np.random.default_rng(4)
+    packaged = load_file(bert / "model.safetensors")
+    name = "encoder.layer.2.output.dense.weight"
+    rows, columns = packaged[name].shape
+    factors = {
+        name + DOWN: random.normal(size=(2, columns)).astype(np.float32),
+        name + UP: random.normal(size=(rows, 2)).astype(np.float32),
+    }
+    whole = {name: packaged[name] + factors[name + UP] @ factors[name + DOWN]}
+    assert list(lay_over(packaged, factors)) == [name]
+    np.testing.assert_allclose(lay_over(packaged, factors)[name], whole[name], atol=1e-6)
+    np.testing.assert_allclose(by_graph(bert, factors).sentences, by_graph(bert, whole).sentences, atol=1e-6)
+    assert np.abs(by_graph(bert, factors).sentences - by_graph(bert, None).sentences).max() > 0.01
 
 
 def test_a_tensor_the_encoder_does_not_have_is_refused(bert: Path) -> None:

@@ -149,6 +149,23 @@ def test_weights_move_the_ranking(engine):
     )
 
 
+def test_the_match_is_what_the_parts_say(engine):
+    """Cosines and panels of one candidate, put together by hand as search/fusion.py tells it."""
+    asked = queries.choose_facet(engine.example("fraud-trees"), Facet.METHOD)
+    ticked = [k for k, each in enumerate(asked.sentences) if each.choice is Choice.MATCH]
+    (result,) = engine.rank_pool(Query((asked,)), ["traffic-graphs"])
+    (plain,) = engine.rank_pool(Query((asked,), matcher=Matcher.BEST), ["traffic-graphs"])
+    ours, theirs = (
+        engine.reader.vectors(engine.example(name)).sentences for name in ("fraud-trees", "traffic-graphs")
+    )
+    same = np.array([each.facet is Facet.METHOD for each in engine.example("traffic-graphs").sentences])
+    assert 0 < same.sum() < len(same)
+    favoured = ours[ticked] @ theirs.T + 0.1 * same
+    there, back = favoured.max(axis=1).mean(), favoured.max(axis=0)[same].mean()
+    assert plain.evidence.sentences == pytest.approx(there, abs=1e-3)
+    assert result.evidence.sentences == pytest.approx(0.75 * there + 0.25 * back, abs=1e-3)
+
+
 def test_a_pool_is_scored_as_in_a_search(engine):
     query = Query((queries.choose_facet(engine.example("fraud-trees"), Facet.METHOD),), top=50)
     searched = [result.paper.id for result in engine.search(query).results]

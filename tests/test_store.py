@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from search.errors import CorpusError
 from search.sentences import split_paper
 from search.store import AddReport, Snapshot, Store
-from search.types import FACETS, Facet, Filters, Paper, Section, Sentence
+from search.types import FACETS, PANEL_CODES, Facet, Filters, Paper, Section, Sentence
 
 SAW = split_paper(
     Paper(
@@ -259,6 +259,8 @@ def test_facets_are_set_in_bulk_and_hints_win(snapshot):
     assert snapshot.probabilities().shape == (count, len(FACETS))
     assert snapshot.probabilities()[1] == pytest.approx(given[1])
     assert snapshot.facet_shares()[Facet.BACKGROUND] == pytest.approx(1 / count)
+    panels = [PANEL_CODES[facet] for facet in (Facet.BACKGROUND, *[Facet.RESULT] * (count - 1))]
+    assert snapshot.sentence_panels().tolist() == panels
     with pytest.raises(CorpusError, match="do not fit"):
         snapshot.set_facets(given[1:])
 

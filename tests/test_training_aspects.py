@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from search.errors import InputError
 from search.tokens import Document
 from search.torch_model import TorchModel, load_packer
 from tests.random_encoder import RandomEncoder
-from tests.tiny_models import WORDS, make_bert
+from tests.tiny_models import WORDS, make_bert, make_mpnet
 from training import aspect_loop, states, teacher
 from training.aspect_data import (
     Aligned,
@@ -38,7 +38,7 @@ from training.aspect_data import (
 from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet, train
 from training.aspect_model import UpperLayers, interpolated
 from training.aspect_plan import AspectRecipe, make_plan
-from training.aspects import cited_set, graded_set
+from training.aspects import cited_set, cocited_test, graded_set
 from training.papers import ACL, CITED, COCITED, CSFCUBE, Cocited, read_cocited, read_documents
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
@@ -101,7 +101,11 @@ def random_vectors(documents: Sequence[Document], dimension: int = 24) -> Vector
     encoder = RandomEncoder(dimension=dimension)
     encoded = list(encoder.encode(documents))
     ends = np.cumsum([len(one.sentences) for one in encoded])
-    parts = np.concatenate([one.sentences for one in encoded]), np.stack([one.paper for one in encoded])
+    parts = (
+        np.concatenate([one.sentences for one in encoded]),
+        np.stack([one.paper for one in encoded]),
+        np.concatenate([one.facets for one in encoded]),
+    )
     return Vectors(*(part.astype(np.float16) for part in parts), np.concatenate([[0], ends]))
 
 
@@ -140,6 +144,36 @@ def test_upper_layers_over_kept_states_are_the_whole_encoder(bert: Path, corpus:
         np.testing.assert_allclose(found[paper][1], encoded.paper, atol=5e-3)
 
 
+@pytest.mark.parametrize("make", [make_bert, make_mpnet])
+def test_low_rank_additions_over_kept_states_are_the_whole_encoder(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = make(tmp_path / "model", places=512)
+    encoder = load(folder)
+    model = UpperLayers(encoder, CUT, rank=2).eval()
+    frozen = {name: value.clone() for name, value in model.state_dict().items()}
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    assert {each.shape[0] for each in learning if each.abs().sum() > 0} == {2}
+    torch.manual_seed(9)
+    with torch.no_grad():
+        for parameter in learning:
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    assert all(name.endswith((".down", ".up")) for name in changed_names(frozen, model.state_dict()))
+    corpus = make_corpus(DOCUMENTS, LowerLayers.cut(encoder, folder, CUT), tmp_path / "states", no_progress)
+    tensors = {name: tensor.numpy() for name, tensor in model.tensors().items()}
+    assert all(name.endswith((".weight.down", ".weight.up")) for name in tensors)
+    whole = TorchModel(folder, "cpu", first_token=False, trained=tensors)
+    found = aspect_loop.encode(model, corpus, list(range(16)), CPU)
+    encoder = Encoder("tiny", load_packer(folder), [whole])
+    for paper, encoded in enumerate(encoder.encode(corpus.documents[:16])):
+        np.testing.assert_allclose(found[paper][0], encoded.sentences, atol=5e-3)
+        np.testing.assert_allclose(found[paper][1], encoded.paper, atol=5e-3)
+
+
+def changed_names(before: dict[str, torch.Tensor], after: dict[str, torch.Tensor]) -> list[str]:
+    return [name for name, value in before.items() if not torch.equal(value, after[name])]
+
+
 def test_papers_seen_together_are_seen_as_alone(bert: Path, corpus: Corpus) -> None:
     """Batches by length are put back into the order asked for, and their pads are not seen."""
     model, papers = upper(bert).eval(), [5, 0, 11, 3, 9, 7, 1, 15, 2, 14, 13, 4, 8, 12, 6]
@@ -153,7 +187,7 @@ def test_papers_seen_together_are_seen_as_alone(bert: Path, corpus: Corpus) -> N
             torch.testing.assert_close(seen.wholes[row], alone.wholes[0], atol=1e-5, rtol=0)
 
 
-def test_tensors_carry_berts_names_and_come_back(bert: Path) -> None:
+def test_tensors_carry_berts_names(bert: Path) -> None:
     model, there = upper(bert), load(bert).state_dict()
     tensors = model.tensors()
     assert set(tensors) == {
@@ -161,16 +195,19 @@ def test_tensors_carry_berts_names_and_come_back(bert: Path) -> None:
     }
     for name, tensor in tensors.items():
         torch.testing.assert_close(tensor, there[name])
-    changed = moved(upper(bert))
-    model.load_tensors(changed.tensors())
-    for name, tensor in changed.state_dict().items():
-        torch.testing.assert_close(model.state_dict()[name], tensor)
-        assert not torch.equal(upper(bert).state_dict()[name], tensor)
 
 
 def test_interpolated_weights_lie_between() -> None:
     start, end = {"w": torch.zeros(2)}, {"w": torch.tensor([1.0, 2.0])}
     assert interpolated(start, end, 0.25)["w"].tolist() == [0.25, 0.5]
+
+
+def test_of_an_addition_a_part_remains(bert: Path) -> None:
+    """A quarter of the way is a quarter of what is added, not a sixteenth."""
+    start = {"q.down": torch.ones(1, 2), "q.up": torch.zeros(2, 1)}
+    end = {"q.down": torch.tensor([[2.0, 4.0]]), "q.up": torch.tensor([[4.0], [8.0]])}
+    made = interpolated(start, end, 0.25)
+    torch.testing.assert_close(made["q.up"] @ made["q.down"], 0.25 * (end["q.up"] @ end["q.down"]))
 
 
 # -- plan
@@ -341,20 +378,44 @@ def test_pools_leave_out_papers_the_corpus_lacks(corpus: Corpus, words: Words) -
         Graded("nowhere", "method", (0,), {"p03": 2, "p01": 0}),
         Graded("p02", "result", (0,), {"p03": 2, "p01": 2, "nowhere": 0}),
     ]
-    (pool,) = make_pools(graded, corpus, words)
+    labelled = random_vectors(corpus.documents)
+    (pool,) = make_pools(graded, corpus, words, labelled)
     assert (pool.id, pool.facet, pool.query, pool.sentences) == ("p00_method", "method", 0, (0, 1))
     assert (pool.candidates, pool.grades) == ((3, 1), (2, 0))
     np.testing.assert_array_equal(pool.words, words.likeness(DOCUMENTS["p00"], (0, 1), ["p03", "p01"]))
+    for paper, role in zip(pool.candidates, pool.roles, strict=True):
+        np.testing.assert_array_equal(role, labelled.roles(paper, "method"))
 
 
-def some_pool(id: str, grades: tuple[int, ...] = (1, 0)) -> Pool:
-    return Pool(id, "method", 0, (0,), (1, 2), grades, np.zeros(2, np.float32))
+def test_roles_are_panels_an_objective_is_background() -> None:
+    facets = np.eye(5, dtype=np.float16)[[0, 1, 2, 3, 4, 2]]
+    vectors = Vectors(np.zeros((6, 2), np.float16), np.zeros((2, 2), np.float16), facets, np.array([0, 4, 6]))
+    assert vectors.roles(0, "background").tolist() == [1, 1, 0, 0]
+    assert vectors.roles(0, "method").tolist() == [0, 0, 1, 0]
+    assert vectors.roles(1, "method").tolist() == [0, 1]
+
+
+def test_few_unrelated_candidates_are_kept_always_the_same() -> None:
+    grades = {f"p{number}": number % 4 for number in range(20)}
+    one = Graded("q", "method", (0,), grades)
+    few = one.with_zeros(2)
+    assert {paper: grade for paper, grade in few.grades.items() if grade} == {
+        paper: grade for paper, grade in grades.items() if grade
+    }
+    assert sum(grade == 0 for grade in few.grades.values()) == 2
+    assert few == one.with_zeros(2)
+    assert one.with_zeros(5).grades == grades
+    assert set(few.grades) < set(one.with_zeros(3).grades)
 
 
 def test_what_is_held_out_depends_on_the_id_alone() -> None:
+    def held_out_with(grades: dict[str, int]) -> list[str]:
+        some = [Graded(f"paper{number}", "method", (0,), grades) for number in range(2000)]
+        return [one.id for one in some if one.held_out]
+
     ids = [f"paper{number}_method" for number in range(2000)]
-    held_out = [id for id in ids if some_pool(id).held_out]
-    assert held_out == [id for id in ids if some_pool(id, (0, 3)).held_out]
+    held_out = held_out_with({"a": 1})
+    assert held_out == held_out_with({"b": 0, "c": 3})
     assert 0.08 < len(held_out) / len(ids) < 0.12
     # Written down: pools that were trained on once may never be scored as unseen.
     assert held_out[:4] == [f"paper{number}_method" for number in (7, 18, 19, 28)]
@@ -383,9 +444,8 @@ def test_pairs_are_aligned_by_their_citing_sentence(corpus: Corpus) -> None:
     assert corpus.teacher is not None
     pairs = [Cocited(*ids, ("context",), 2) for ids in (("p01", "p16"), ("p04", "p02"), ("nowhere", "p02"))]
     random = np.random.default_rng(3)
-    contexts = Vectors(
-        random.normal(size=(3, 24)).astype(np.float16), np.zeros((3, 24), np.float16), np.arange(4)
-    )
+    nothing = np.zeros((3, 24), np.float16)
+    contexts = Vectors(random.normal(size=(3, 24)).astype(np.float16), nothing, nothing[:, :5], np.arange(4))
     (found,) = align(pairs, corpus, contexts, corpus.teacher)
     nearest = [
         max(range(len(rows)), key=lambda place: float(rows[place] @ contexts.of(1)[0]))
@@ -397,7 +457,7 @@ def test_pairs_are_aligned_by_their_citing_sentence(corpus: Corpus) -> None:
 def test_mined_papers_are_near_and_not_linked() -> None:
     angles = np.linspace(0, 2, 30)
     papers = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float16)
-    vectors = Vectors(papers, papers, np.arange(31))
+    vectors = Vectors(papers, papers, np.zeros((30, 5), np.float16), np.arange(31))
     pair = Aligned(0, 2, 0, 0)
     (near,) = mine_neighbours([pair], vectors, {(0, 2), (2, 0), (0, 5)})
     assert near == [1, 3, 4, 6, 7, 8, 9, 10, 11, 12]
@@ -413,15 +473,19 @@ def some_pools(corpus: Corpus, words: Words) -> list[Pool]:
         chosen = random.choice([id for id in list(DOCUMENTS)[:16] if id != query], 7, replace=False)
         grades = dict(zip(map(str, chosen), (3, 2, 2, 1, 0, 0, 0), strict=True))
         graded.append(Graded(query, facet, (0, 1), grades))
-    return make_pools(graded, corpus, words)
+    return make_pools(graded, corpus, words, random_vectors(corpus.documents))
 
 
-def test_pools_are_scored_by_match_whole_and_words(bert: Path, corpus: Corpus, words: Words) -> None:
+def test_pools_are_scored_by_match_both_ways_whole_and_words(
+    bert: Path, corpus: Corpus, words: Words
+) -> None:
     model = upper(bert).eval()
     pool = some_pools(corpus, words)[0]
     vectors = aspect_loop.encode(model, corpus, [pool.query, *pool.candidates], CPU)
     asked, whole = vectors[pool.query][0][:2], vectors[pool.query][1]
-    match = np.array([(asked @ vectors[paper][0].T).max(axis=1).mean() for paper in pool.candidates])
+    candidates = zip(pool.candidates, pool.roles, strict=True)
+    match = np.array([match_of(asked @ vectors[paper][0].T, role) for paper, role in candidates])
+    assert len({bool(role.any()) for role in pool.roles}) == 2
     wholes = np.array([whole @ vectors[paper][1] for paper in pool.candidates])
     expected = match + aspect_loop.WHOLE * wholes + aspect_loop.WORDS * pool.words
     with torch.inference_mode():
@@ -434,6 +498,14 @@ def test_pools_are_scored_by_match_whole_and_words(bert: Path, corpus: Corpus, w
     assert aspect_loop.score_pools(model, corpus, [best], CPU)["all"] == [100, 100]
     worst = replace(pool, grades=tuple(((-found).argsort().argsort() // 2).tolist()))
     assert max(aspect_loop.score_pools(model, corpus, [worst], CPU)["background"]) < 90
+
+
+def match_of(similarity: np.ndarray, role: np.ndarray) -> float:
+    """Sentences of the same panel gain 0.1; three parts there, one part back from those of the panel."""
+    favoured = similarity + 0.1 * role
+    back = favoured.max(axis=0)
+    back = back[role > 0] if role.any() else back
+    return float(0.75 * favoured.max(axis=1).mean() + 0.25 * back.mean())
 
 
 def test_cocited_papers_are_ranked_among_all_but_the_query(bert: Path, corpus: Corpus) -> None:
@@ -650,10 +722,11 @@ def test_no_paper_of_the_test_collection_is_graded(lower: LowerLayers, tmp_path:
     def corpus_of(documents: dict[str, Document], taught: bool) -> Corpus:
         return make_corpus(documents, lower, tmp_path / "cache", no_progress, None)
 
-    corpus, pools = graded_set(tmp_path, corpus_of, judgements)
+    corpus, pools, unseen = graded_set(tmp_path, corpus_of, random_vectors, judgements)
     assert not corpus.has("p2")
     assert [pool.id for pool in pools] == ["p0_method"]
     assert [corpus.place[id] for id in ("p1", "p3")] == list(pools[0].candidates)
+    assert not unseen
 
 
 def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_path: Path) -> None:
@@ -667,20 +740,18 @@ def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_pa
     ]
     write_lines(tmp_path / COCITED, pairs)
 
-    def corpus_of(documents: dict[str, Document]) -> Corpus:
+    def corpus_of(documents: dict[str, Document], taught: bool = True) -> Corpus:
         return make_corpus(documents, lower, tmp_path / "cache", no_progress, None)
 
-    data, test = cited_set(tmp_path, corpus_of, random_vectors)
+    data, test = cited_set(tmp_path, corpus_of, random_vectors), cocited_test(tmp_path, corpus_of)
     assert data.cited is not None
-    forbidden = {data.cited.place[id] for id in kept_out if id in data.cited.place}
-    learned = {paper for pair in data.pairs for paper in (pair.first, pair.second)}
-    assert learned
-    assert not learned & forbidden
+    assert data.pairs
+    assert not set(kept_out) & set(data.cited.place)
     linked = {edge for pair in data.pairs for edge in ((pair.first, pair.second), (pair.second, pair.first))}
     for pair, near in zip(data.pairs, data.negatives, strict=True):
         assert near
         assert not any((pair.first, paper) in linked or paper == pair.first for paper in near)
     assert test.queries
-    assert {query for query, _ in test.queries} <= forbidden
+    assert {query for query, _ in test.queries} <= {test.corpus.place[id] for id in kept_out}
     assert {right for _, right in test.queries} <= set(test.pool)
     assert len(set(test.pool)) == len(test.pool)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +56,7 @@ def make_corpus(
     lower: LowerLayers,
     cache: Path,
     progress: Callable[[int, int], None],
-    teach: Callable[[Sequence[Document]], Vectors] | None,
+    teach: Callable[[Sequence[Document]], Vectors] | None = None,
 ) -> Corpus:
     texts = tuple(documents.values())
     states = lower.states(texts, cache, progress)
@@ -82,10 +82,8 @@ class Pool:
     grades: tuple[int, ...]
     words: NDArray[np.float32]
     """[c] BM25 of each candidate, from 0 to 1, as in search/fusion.py."""
-
-    @property
-    def held_out(self) -> bool:
-        return hashlib.sha256(self.id.encode()).digest()[0] % HELD_OUT_SHARE == 0
+    roles: tuple[NDArray[np.float32], ...]
+    """For each candidate [n]: 1 where its sentence is one of the facet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +95,35 @@ class Graded:
     sentences: tuple[int, ...]
     grades: Mapping[str, int]
 
+    @property
+    def id(self) -> str:
+        return f"{self.query}_{self.facet}"
+
+    @property
+    def held_out(self) -> bool:
+        """Only scored, never learned from; the name alone decides."""
+        return hashlib.sha256(self.id.encode()).digest()[0] % HELD_OUT_SHARE == 0
+
+    def with_zeros(self, most: int) -> Graded:
+        """With at most so many unrelated candidates: most are, and each costs as much as a related one."""
+        related = {paper: grade for paper, grade in self.grades.items() if grade > 0}
+        unrelated = [paper for paper, grade in self.grades.items() if grade == 0]
+        kept = sorted(unrelated, key=lambda paper: hashlib.sha256(f"{self.id} {paper}".encode()).digest())[
+            :most
+        ]
+        return replace(self, grades=related | dict.fromkeys(kept, 0))
+
 
 def read_graded(path: Path) -> list[Graded]:
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [Graded(r["query"], r["facet"], tuple(r["sentences"]), r["grades"]) for r in records]
 
 
-def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words) -> list[Pool]:
-    """Pools over a corpus; papers it does not have are left out, and so are pools of one grade only."""
+def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words, labelled: Vectors) -> list[Pool]:
+    """Pools over a corpus; papers it does not have are left out, and so are pools of one grade only.
+
+    `labelled` are the corpus's papers with the facets of their sentences.
+    """
     pools = []
     for one in graded:
         kept = [paper for paper in one.grades if corpus.has(paper)]
@@ -112,8 +131,8 @@ def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words) -> list[P
         if corpus.has(one.query) and len(set(grades)) > 1:
             query, candidates = corpus.place[one.query], tuple(corpus.place[paper] for paper in kept)
             found = words.likeness(corpus.documents[query], one.sentences, kept)
-            name = f"{one.query}_{one.facet}"
-            pools.append(Pool(name, one.facet, query, one.sentences, candidates, grades, found))
+            roles = tuple(labelled.roles(paper, one.facet) for paper in candidates)
+            pools.append(Pool(one.id, one.facet, query, one.sentences, candidates, grades, found, roles))
     return pools
 
 

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from evaluation.metrics import pool_values
+from search.fusion import ROLE, WORDS, both_ways
+from search.matching import answered
 from training import aspect_losses as losses
 from training.aspect_data import Aligned, Corpus, Pool
 from training.aspect_model import UpperLayers, interpolated
@@ -22,8 +24,8 @@ from training.aspect_plan import AspectRecipe, Step, make_plan
 from training.loop import slope
 from training.states import autocast
 
-WHOLE, WORDS = 0.25, 0.5
-"""What counts beside the match in the score that is trained: with the whole paper, so that it learns too."""
+WHOLE = 0.25
+"""What the whole paper counts in the score that is trained, so that it learns too; search leaves it out."""
 SECONDS_BETWEEN_CHECKPOINTS = 180.0
 TOGETHER = 7
 """About so many papers go through the model at once."""
@@ -67,9 +69,8 @@ class AspectTrainer:
         self.start = {name: value.clone() for name, value in model.state_dict().items()}
         self.kept = {name: value.clone() for name, value in self.start.items()}
         self.mapping = nn.Parameter(mapping.to(device))
-        self.optimizer = torch.optim.AdamW(
-            [*model.parameters(), self.mapping], lr=0.0, weight_decay=recipe.decay
-        )
+        self.learning = [*(each for each in model.parameters() if each.requires_grad), self.mapping]
+        self.optimizer = torch.optim.AdamW(self.learning, lr=0.0, weight_decay=recipe.decay)
         self.step = 0
         self.history: list[dict[str, Any]] = []
 
@@ -82,7 +83,7 @@ class AspectTrainer:
         parts = self._learn(self._pool_losses(*data.pools[step.pool]))
         if step.pairs and data.cited:
             parts |= self._learn(self._pair_losses(data, step.pairs))
-        nn.utils.clip_grad_norm_([*self.model.parameters(), self.mapping], 1.0)
+        nn.utils.clip_grad_norm_(self.learning, 1.0)
         self.optimizer.step()
         self.step += 1
         move = max(1 - self.recipe.average, 1 / (self.step + 1))
@@ -207,10 +208,16 @@ def see(model: UpperLayers, corpus: Corpus, papers: Sequence[int], device: torch
 
 
 def pool_scores(seen: Seen, pool: Pool) -> Tensor:
-    """[c] match, whole paper and words added up; the query is the first of what is seen."""
+    """[c] match, words and the whole paper added up; the query is the first of what is seen."""
     asked = seen.sentences[:1, list(pool.sentences)]
     similarity = losses.pairwise(asked, seen.sentences[1:], seen.present[1:])
-    match = losses.mean_of_best(similarity, torch.ones_like(asked[..., 0]))[0]
+    roles = torch.zeros_like(seen.present[1:], dtype=similarity.dtype)
+    for row, role in zip(roles, pool.roles, strict=True):
+        row[: len(role)] = torch.from_numpy(role)
+    similarity = similarity + ROLE * roles[None, :, None, :]
+    there = losses.mean_of_best(similarity, torch.ones_like(asked[..., 0]))[0]
+    counted = torch.where(roles.any(1, keepdim=True), roles > 0, seen.present[1:])
+    match = both_ways(there, losses.mean_back(similarity[0], counted))
     words = torch.from_numpy(pool.words).to(match.device)
     return match + WHOLE * (seen.wholes[1:] @ seen.wholes[0]) + WORDS * words
 
@@ -249,13 +256,13 @@ def score_pools(
 
 
 def _likeness(vectors: dict[int, Any], pool: Pool, words: float) -> dict[str, float]:
-    asked, whole = vectors[pool.query][0][list(pool.sentences)], vectors[pool.query][1]
+    """As search scores them."""
+    asked = vectors[pool.query][0][list(pool.sentences)]
     found = {}
-    for paper, lexical in zip(pool.candidates, pool.words, strict=True):
-        theirs, other = vectors[paper]
-        found[str(paper)] = float(
-            (asked @ theirs.T).max(1).mean() + WHOLE * (other @ whole) + words * lexical
-        )
+    for paper, lexical, role in zip(pool.candidates, pool.words, pool.roles, strict=True):
+        similarity = asked @ vectors[paper][0].T + ROLE * role
+        back = answered(similarity, np.array([0, len(role)]), role > 0)[0]
+        found[str(paper)] = float(both_ways(similarity.max(1).mean(), back) + words * lexical)
     return found
 
 

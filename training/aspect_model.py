@@ -1,43 +1,85 @@
-"""What is trained for aspects: the encoder's layers above the one the facet labeller branches off.
+"""What is trained for aspects: the upper layers of an encoder, or low-rank additions to them.
 
 The lower layers stay as they are, because the labeller reads them; so the hidden states of a corpus are
-computed once (training/states.py) and a step only runs the upper half.
+computed once (training/states.py) and a step only runs the upper part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize
+from torch.nn.functional import linear, normalize
 
+from search.aspects import DOWN, UP
 from search.facets import Layer
-from search.graph import BERT_NAMES
+from search.graph import BERT_NAMES, MPNET_NAMES, distance_bucket
 from training.states import Batch
 
 HIDDEN_FROM_ATTENTION = -1e4
 
 
-class UpperLayers(nn.Module):
-    """Hidden states of the lower layers -> vectors of sentences and papers, pooled as search does."""
+class Adapted(nn.Module):
+    """A linear layer that stays as it is, and a low-rank addition that is trained (Hu et al. 2022, LoRA).
 
-    def __init__(self, encoder: nn.Module, layer: int, dropout: float = 0.0) -> None:
+    x W' + b + x down' up' with down [rank, in] and up [out, rank], which starts at zero.
+    """
+
+    def __init__(self, plain: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.weight, self.bias = (nn.Parameter(part, False) for part in (plain.weight.data, plain.bias.data))
+        self.down = nn.Parameter(torch.randn(rank, plain.in_features) / plain.in_features**0.5)
+        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return linear(x, self.weight, self.bias) + linear(linear(x, self.down), self.up)
+
+
+class UpperLayers(nn.Module):
+    """Hidden states of the lower layers -> vectors of sentences and papers, pooled as search does.
+
+    With a rank the layers' matrices keep their values and only low-rank additions are trained.
+    """
+
+    def __init__(self, encoder: nn.Module, layer: int, dropout: float = 0.0, rank: int = 0) -> None:
         super().__init__()
         config: Any = encoder.config
-        self.first = layer
+        self.first, self.rank = layer, rank
+        self.names = MPNET_NAMES if config.model_type == "mpnet" else BERT_NAMES
         self.layers = nn.ModuleList()
         for source in encoder.encoder.layer[layer:]:  # type: ignore[union-attr, index]
-            own = Layer(config.hidden_size, config.num_attention_heads, config.intermediate_size, dropout)
+            own = Layer(
+                config.hidden_size,
+                config.num_attention_heads,
+                config.intermediate_size,
+                dropout,
+                config.layer_norm_eps,
+            )
             there = source.state_dict()
-            own.load_state_dict({ours: there[theirs] for ours, theirs in layer_names()})
+            own.load_state_dict({ours: there[theirs] for ours, theirs in layer_names(self.names)})
             self.layers.append(own)
+        near = getattr(encoder.encoder, "relative_attention_bias", None)
+        self.register_buffer("near", None if near is None else near.weight.data.clone(), persistent=False)
+        if rank:
+            self._adapt(rank)
+
+    def _adapt(self, rank: int) -> None:
+        for parameter in self.parameters():
+            parameter.requires_grad_(False)
+        for layer in self.layers:
+            for name, part in list(layer.named_children()):
+                if isinstance(part, nn.Linear):
+                    setattr(layer, name, Adapted(part, rank))
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Unit vectors of sentences [b, n, d], zero where there is none, and of papers [b, d]."""
         x = batch.hidden
         bias = ((1 - batch.mask) * HIDDEN_FROM_ATTENTION)[:, None, None, :].to(x.dtype)
+        if self.near is not None:
+            bias = bias + self._nearness(x.shape[1]).to(x.dtype)
         for layer in self.layers:
             x = layer(x, bias)
         with torch.autocast(x.device.type, enabled=False):  # likeness needs all digits
@@ -45,29 +87,46 @@ class UpperLayers(nn.Module):
             papers = (batch.mask.unsqueeze(-1) * x).sum(1)
             return normalize(batch.assignment @ x, dim=-1), normalize(papers, dim=-1)
 
+    def _nearness(self, length: int) -> Tensor:
+        """MPNet's bias by distance, [1, heads, t, t]."""
+        place = np.arange(length)
+        buckets = distance_bucket(place[None, :] - place[:, None], len(self.near))
+        return self.near[torch.from_numpy(buckets).to(self.near.device)].permute(2, 0, 1)[None]
+
     def tensors(self) -> dict[str, Tensor]:
-        """The weights under the names BERT gives them."""
+        """What was trained under the names the encoder gives it; of low-rank additions, both factors."""
         return {
-            f"encoder.layer.{self.first + number}.{theirs}": layer.state_dict()[ours].cpu()
+            f"encoder.layer.{self.first + number}.{theirs}{factor}": state[ours + factor].cpu()
             for number, layer in enumerate(self.layers)
-            for ours, theirs in layer_names()
+            for state in (_factored(layer.state_dict()),)
+            for ours, theirs in layer_names(self.names)
+            for factor in ((DOWN, UP) if self.rank else ("",))
+            if ours + factor in state
         }
 
-    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
-        for number, layer in enumerate(self.layers):
-            prefix = f"encoder.layer.{self.first + number}."
-            layer.load_state_dict({ours: tensors[prefix + theirs].float() for ours, theirs in layer_names()})
+
+def _factored(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """A layer's parameters, an addition's factors named after the weight they belong to."""
+    return {
+        name.replace(".down", f".weight{DOWN}").replace(".up", f".weight{UP}"): state[name] for name in state
+    }
 
 
-def layer_names() -> list[tuple[str, str]]:
-    """Names of a layer's parameters here and in BERT."""
-    return [
-        (f"{ours}.{kind}", f"{theirs}.{kind}")
-        for ours, theirs in BERT_NAMES.items()
-        for kind in ("weight", "bias")
-    ]
+def layer_names(names: Mapping[str, str] = BERT_NAMES) -> Iterator[tuple[str, str]]:
+    """Names of a layer's parameters here and in the encoder."""
+    for ours, theirs in names.items():
+        for kind in ("weight", "bias"):
+            yield f"{ours}.{kind}", f"{theirs}.{kind}"
 
 
 def interpolated(start: Mapping[str, Tensor], end: Mapping[str, Tensor], share: float) -> dict[str, Tensor]:
-    """Weights between two models: start + share · (end - start) (Wortsman et al. 2022, WiSE-FT)."""
-    return {name: torch.lerp(start[name].float(), end[name].float(), share) for name in start}
+    """Weights between two models: start + share · (end - start) (Wortsman et al. 2022, WiSE-FT).
+
+    Of a low-rank addition one factor alone shrinks, so that the product does, too.
+    """
+    return {
+        name: end[name].float()
+        if name.endswith(".down")
+        else torch.lerp(start[name].float(), end[name].float(), share)
+        for name in start
+    }

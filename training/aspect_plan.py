@@ -9,6 +9,12 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class AspectRecipe:
+    upper: int = 3
+    """How many of the encoder's layers are trained."""
+    rank: int = 0
+    """Of low-rank additions to those layers; 0 trains the layers themselves."""
+    zeros: int = 99
+    """Most unrelated candidates of a pool to learn from."""
     epochs: int = 1
     """Passes over the graded pools; every step takes one pool and one batch of co-cited pairs."""
     stop: int = 0
@@ -39,6 +45,10 @@ class AspectRecipe:
 
     def needs_pairs(self) -> bool:
         return self.single > 0 or self.multi > 0 or self.whole > 0
+
+
+RECIPES = {"default": AspectRecipe(), "quality": AspectRecipe(upper=4, rank=16, zeros=6, rate=3e-4)}
+"""By preset."""
 
 
 @dataclass(frozen=True, slots=True)

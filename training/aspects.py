@@ -36,7 +36,7 @@ from training.aspect_data import (
 )
 from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet, train
 from training.aspect_model import UpperLayers
-from training.aspect_plan import AspectRecipe
+from training.aspect_plan import RECIPES, AspectRecipe
 from training.papers import (
     ACL,
     CITED,
@@ -53,60 +53,83 @@ from training.teacher import Vectors, encode_all
 
 JUDGEMENTS = Path(__file__).parent / "judgements.jsonl"
 MORE = Path(__file__).parent / "judgements-more.jsonl"
+UNTRAINED = {"default": "untrained", "quality": "quality-untrained"}
 COMPANY = 3
 """Most papers a sentence may cite for two of them to count as co-cited."""
 TESTS, AMONG = 300, 1000
+ALL = 999
 MAPPED = 1024
 """Papers the first guess of the mapping to the teacher's vectors is made from."""
 
 Say = Callable[[str], None]
-Teach = Callable[[Sequence[Document]], Vectors]
+Encode = Callable[[Sequence[Document]], Vectors]
 
 
 def graded_set(
-    data: Path, corpus_of: Callable[..., Corpus], judgements: Path, taught: bool = True
-) -> tuple[Corpus, list[Pool]]:
-    """Graded pools over papers of the ACL Anthology; a paper of CSFCube may not be among them."""
-    graded = read_graded(judgements)
+    data: Path,
+    corpus_of: Callable[..., Corpus],
+    label: Encode,
+    judgements: Path,
+    zeros: int = ALL,
+    taught: bool = True,
+) -> tuple[Corpus, list[Pool], list[Pool]]:
+    """Graded pools over papers of the ACL Anthology, to learn from and to score; none of CSFCube's papers."""
+    graded = [one if one.held_out else one.with_zeros(zeros) for one in read_graded(judgements)]
     documents = read_documents(data / ACL, {paper for one in graded for paper in (one.query, *one.grades)})
     forbidden = read_test_titles(data / CSFCUBE)
     documents = {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
-    corpus = corpus_of(documents, taught)
-    return corpus, make_pools(graded, corpus, Words(documents))
+    corpus, words = corpus_of(documents, taught), Words(documents)
+    labelled = label(corpus.documents)
+    seen, unseen = (
+        make_pools([one for one in graded if one.held_out == held_out], corpus, words, labelled)
+        for held_out in (False, True)
+    )
+    return corpus, seen, unseen
 
 
-def cited_set(data: Path, corpus_of: Callable[..., Corpus], encode: Teach) -> tuple[TrainingSet, CocitedTest]:
-    """Co-cited pairs to learn from, and held-out papers whose partner is to be found among a thousand."""
-    pairs = [pair for pair in read_cocited(data / COCITED) if pair.company <= COMPANY]
-    random = np.random.default_rng(17)
-    seen = [pair for pair in pairs if not (is_held_out(pair.first) or is_held_out(pair.second))]
-    unseen = [_query_first(pair) for pair in pairs if is_held_out(pair.first) or is_held_out(pair.second)]
-    unseen = [unseen[number] for number in random.permutation(len(unseen))[:TESTS]]
+def cited_set(data: Path, corpus_of: Callable[..., Corpus], encode: Encode) -> TrainingSet:
+    """Co-cited pairs to learn from, none of them with a held-out paper."""
+    pairs = [
+        pair for pair in read_few_cocited(data) if not (is_held_out(pair.first) or is_held_out(pair.second))
+    ]
     documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
     corpus = corpus_of(documents)
-    contexts = encode([Document("", (pair.contexts[0],)) for pair in seen])
+    contexts = encode([Document("", (pair.contexts[0],)) for pair in pairs])
     sentences = encode(corpus.documents)
-    aligned = align(seen, corpus, contexts, sentences)
+    aligned = align(pairs, corpus, contexts, sentences)
     linked = {edge for one in aligned for edge in ((one.first, one.second), (one.second, one.first))}
     negatives = mine_neighbours(aligned, sentences, linked)
     negatives = [[paper for paper in near if corpus.window[paper] >= 0] for near in negatives]
-    return TrainingSet((), corpus, aligned, negatives), _cocited_test(corpus, unseen, random)
+    return TrainingSet((), corpus, aligned, negatives)
+
+
+def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
+    """Held-out papers whose partner is to be found among a thousand papers that are co-cited, too."""
+    random = np.random.default_rng(17)
+    pairs = read_few_cocited(data)
+    unseen = [_query_first(pair) for pair in pairs if is_held_out(pair.first) or is_held_out(pair.second)]
+    unseen = [unseen[number] for number in random.permutation(len(unseen))[:TESTS]]
+    documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
+    others = [list(documents)[number] for number in random.permutation(len(documents))[: 2 * AMONG]]
+    needed = {*others, *(paper for pair in unseen for paper in (pair.first, pair.second))}
+    corpus = corpus_of({paper: one for paper, one in documents.items() if paper in needed}, False)
+    pairs = [pair for pair in unseen if corpus.has(pair.first) and corpus.has(pair.second)]
+    pool = list(dict.fromkeys(pair.second for pair in pairs))
+    pool += [paper for paper in others if paper not in set(pool) and corpus.has(paper)][: AMONG - len(pool)]
+    queries = [(corpus.place[pair.first], corpus.place[pair.second]) for pair in pairs]
+    return CocitedTest(corpus, queries, [corpus.place[paper] for paper in pool])
+
+
+def read_few_cocited(data: Path) -> list[Cocited]:
+    """Pairs that a sentence with few citations names: the others are hardly alike."""
+    return [pair for pair in read_cocited(data / COCITED) if pair.company <= COMPANY]
 
 
 def _query_first(pair: Cocited) -> Cocited:
     return pair if is_held_out(pair.first) else replace(pair, first=pair.second, second=pair.first)
 
 
-def _cocited_test(corpus: Corpus, pairs: Sequence[Cocited], random: np.random.Generator) -> CocitedTest:
-    pairs = [pair for pair in pairs if corpus.has(pair.first) and corpus.has(pair.second)]
-    queries = [(corpus.place[pair.first], corpus.place[pair.second]) for pair in pairs]
-    pool = list(dict.fromkeys(right for _, right in queries))
-    others = [int(paper) for paper in random.permutation(len(corpus.documents)) if corpus.window[paper] >= 0]
-    pool += [paper for paper in others if paper not in set(pool)][: AMONG - len(pool)]
-    return CocitedTest(corpus, queries, pool)
-
-
-def development_set(data: Path, corpus_of: Callable[..., Corpus]) -> tuple[Corpus, list]:
+def development_set(data: Path, corpus_of: Callable[..., Corpus], label: Encode) -> tuple[Corpus, list[Pool]]:
     """CSFCube's development queries, for scoring only."""
     collection = read_csfcube(data / "csfcube")
     documents = {
@@ -125,7 +148,7 @@ def development_set(data: Path, corpus_of: Callable[..., Corpus]) -> tuple[Corpu
     ]
     needed = {paper for one in graded for paper in (one.query, *one.grades)}
     corpus = corpus_of({paper: documents[paper] for paper in documents if paper in needed}, False)
-    return corpus, make_pools(graded, corpus, Words(documents))
+    return corpus, make_pools(graded, corpus, Words(documents), label(corpus.documents))
 
 
 def first_mapping(corpus: Corpus, student: Vectors) -> torch.Tensor:
@@ -154,26 +177,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="graded pools without a teacher (default: the shipped)",
         default=MORE,
     )
+    parser.add_argument("--encoder", choices=RECIPES, default="default", help="the preset that is trained")
     parser.add_argument("--pools", type=int, help="learn from so many pools only")
     parser.add_argument("--no-first-score", action="store_true", help="do not score the untrained encoder")
+    parser.add_argument("--no-cocited", action="store_true", help="do not score co-cited papers")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     for field in fields(AspectRecipe):
+        defaults = ", ".join(f"{getattr(recipe, field.name)} ({name})" for name, recipe in RECIPES.items())
         kind = type(field.default)
-        parser.add_argument(
-            f"--{field.name}", type=kind, default=field.default, help=f"default: {field.default}"
-        )
+        parser.add_argument(f"--{field.name}", type=kind, help=f"default: {defaults}")
 
 
 def run(args: argparse.Namespace) -> int:
     torch.set_num_threads(args.threads)
     device = torch.device(args.device)
     args.out.mkdir(parents=True, exist_ok=True)
-    recipe = AspectRecipe(**{field.name: getattr(args, field.name) for field in fields(AspectRecipe)})
-    folder = find_weights("untrained").folder
+    given = {field.name: getattr(args, field.name) for field in fields(AspectRecipe)}
+    recipe = replace(
+        RECIPES[args.encoder], **{name: value for name, value in given.items() if value is not None}
+    )
+    folder = find_weights(UNTRAINED[args.encoder]).folder
     encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
-    layer = encoder.config.num_hidden_layers // 2
-    model = UpperLayers(encoder, layer, recipe.dropout)
+    torch.manual_seed(recipe.seed)
+    layer = encoder.config.num_hidden_layers - recipe.upper
+    model = UpperLayers(encoder, layer, recipe.dropout, recipe.rank)
     lower = LowerLayers.cut(encoder.to(device), folder, layer)
     teach = _encoding(args.teacher, args.cache / "teacher", _say) if recipe.needs_teacher() else None
     plain = _encoding("untrained", args.cache / "plain", _say)
@@ -181,27 +209,31 @@ def run(args: argparse.Namespace) -> int:
     def corpus_of(documents: Mapping[str, Document], taught: bool = True) -> Corpus:
         return make_corpus(documents, lower, args.cache / "states", _progress(), teach if taught else None)
 
-    taught = graded_set(args.data, corpus_of, args.judgements)
-    rounds = [taught]
-    if args.more_judgements:
-        rounds.append(graded_set(args.data, corpus_of, args.more_judgements, taught=False))
-    pools = [(corpus, pool) for corpus, found in rounds for pool in found if not pool.held_out]
+    checks = Checks({"dev": development_set(args.data, corpus_of, plain)}, None)
+    if not args.no_cocited:
+        checks = replace(checks, cocited=cocited_test(args.data, corpus_of))
+    files = [file for file in (args.judgements, args.more_judgements) if file]
+    rounds = [
+        graded_set(args.data, corpus_of, plain, file, recipe.zeros, taught=number == 0)
+        for number, file in enumerate(files)
+    ]
+    for number, (corpus, _, unseen) in enumerate(rounds, start=1):
+        checks.pools[f"held_out_{number}"] = corpus, unseen
+    pools = [(corpus, pool) for corpus, seen, _ in rounds for pool in seen]
     data = TrainingSet(pools[: args.pools])
-    cited, cocited = cited_set(args.data, lambda papers: corpus_of(papers, recipe.needs_pairs()), plain)
     if recipe.needs_pairs():
-        data = replace(data, cited=cited.cited, pairs=cited.pairs, negatives=cited.negatives)
-    checks = Checks({"dev": development_set(args.data, corpus_of)}, cocited)
-    for number, (corpus, found) in enumerate(rounds, start=1):
-        checks.pools[f"held_out_{number}"] = corpus, [pool for pool in found if pool.held_out]
-    mapping = first_mapping(taught[0], plain(taught[0].documents[:MAPPED])) if teach else torch.zeros(1, 1)
+        data = replace(cited_set(args.data, corpus_of, plain), pools=data.pools)
+    first = rounds[0][0]
+    mapping = first_mapping(first, plain(first.documents[:MAPPED])) if teach else torch.zeros(1, 1)
     _say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")
     trainer = AspectTrainer(recipe, model, mapping, device)
     trained = train(trainer, data, checks, args.out, _say, not args.no_first_score)
-    _say(f"saved {save_aspects(trained.tensors(), args.out, {'recipe': asdict(recipe)})} in {args.out}")
+    made = save_aspects(trained.tensors(), args.out, {"recipe": asdict(recipe)}, args.encoder)
+    _say(f"saved {made} in {args.out}")
     return 0
 
 
-def _encoding(name: str, folder: Path, say: Say) -> Teach:
+def _encoding(name: str, folder: Path, say: Say) -> Encode:
     """Vectors without labels, kept in the folder; the model is loaded when the first is missing."""
 
     def encode(documents: Sequence[Document]) -> Vectors:

@@ -1,4 +1,4 @@
-"""Vectors of a larger encoder, computed once and kept: what the small one is taught."""
+"""Vectors and facets that a finished encoder gives, computed once and kept."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from search.encoding import Encoder
 from search.tokens import Document
+from search.types import FACETS
 
 CHUNK = 256
 """Papers per file: a stopped run loses at most so many."""
@@ -20,14 +21,23 @@ CHUNK = 256
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Of papers in order: sentences [S, d], wholes [P, d]; paper p has the rows offsets[p]:offsets[p + 1]."""
+    """Of papers in order: sentences [S, d] with their facets [S, 5], wholes [P, d].
+
+    Paper p has the rows offsets[p]:offsets[p + 1].
+    """
 
     sentences: NDArray[np.float16]
     papers: NDArray[np.float16]
+    facets: NDArray[np.float16]
     offsets: NDArray[np.int64]
 
     def of(self, paper: int) -> NDArray[np.float32]:
         return self.sentences[self.offsets[paper] : self.offsets[paper + 1]].astype(np.float32)
+
+    def roles(self, paper: int, panel: str) -> NDArray[np.float32]:
+        """[n] 1 where a sentence of the paper stands in that panel."""
+        facets = self.facets[self.offsets[paper] : self.offsets[paper + 1]].argmax(1)
+        return np.array([FACETS[facet].panel == panel for facet in facets], np.float32)
 
 
 def encode_all(
@@ -47,10 +57,10 @@ def encode_all(
             done = min((number + 1) * CHUNK, len(documents))
             say(f"{encoder.id}: {done} of {len(documents)} papers, {left / 60:.1f} min left")
         with np.load(file) as kept:
-            parts.append((kept["sentences"], kept["papers"]))
+            parts.append([kept[name] for name in ("sentences", "papers", "facets")])
     counts = [len(document.sentences) for document in documents]
-    sentences, papers = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Vectors(sentences, papers, np.concatenate([[0], np.cumsum(counts)]))
+    joined = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Vectors(*joined, np.concatenate([[0], np.cumsum(counts)]))
 
 
 def _write(file: Path, encoder: Encoder, chunk: Sequence[Document]) -> None:
@@ -60,6 +70,7 @@ def _write(file: Path, encoder: Encoder, chunk: Sequence[Document]) -> None:
         draft,
         sentences=np.concatenate([one.sentences for one in encoded]).astype(np.float16),
         papers=np.stack([one.paper for one in encoded]).astype(np.float16),
+        facets=np.concatenate([one.facets for one in encoded]).astype(np.float16),
     )
     draft.replace(file)
 

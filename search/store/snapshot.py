@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from search.errors import CorpusError
 from search.store import tables
 from search.store.identity import normalise_title
-from search.types import FACETS, Facet, Filters, Paper
+from search.types import FACETS, NO_PANEL, PANEL_CODES, Facet, Filters, Paper
 
 KIND = "snapshot"
 TABLES = f"""
@@ -155,6 +155,13 @@ class Snapshot:
         rows = self._connection.cursor().sql("SELECT probabilities FROM sentences ORDER BY sentence_row")
         column = rows.to_arrow_table().column(0).combine_chunks()
         return np.asarray(column.flatten(), dtype=np.float32).reshape(-1, len(FACETS))
+
+    def sentence_panels(self) -> NDArray[np.uint8]:
+        """[S]: the panel each sentence stands in, as in PANEL_CODES."""
+        codes = self._column("SELECT coalesce(facet, 255) FROM sentences ORDER BY sentence_row")
+        panel = np.full(256, NO_PANEL, np.uint8)
+        panel[: len(FACETS)] = [PANEL_CODES[facet] for facet in FACETS]
+        return panel[codes.astype(np.uint8)]
 
     def sentence_offsets(self) -> NDArray[np.int64]:
         """[P + 1]: the sentences of paper row p are the rows offsets[p]:offsets[p + 1]."""
