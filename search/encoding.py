@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from search.aspects import Tensors, read_aspects
+from search.aspects import STEMS, Tensors, read_aspects
 from search.errors import ModelError
 from search.pipeline import Model, Read, in_order, read_ahead
 from search.presets import Weights, find_weights
@@ -116,34 +116,39 @@ def unit(vectors: Floats) -> Floats:
 
 @lru_cache(maxsize=2)
 def load_encoder(name: str = "default", device: str | None = None) -> Encoder:
-    """An encoder by preset (default, untrained, quality), model folder or name on the Hugging Face hub.
+    """An encoder by preset, model folder or name on the Hugging Face hub.
 
+    Presets are default and quality, and both as their packages have them: untrained, quality-untrained.
     Without a device it uses all graphics cards there are, else the processor.
     """
     weights = find_weights(name)
-    id = f"{weights.name}-{weights.sha256[:8]}-r{RECIPE_VERSION}"
     devices = find_devices(device or "")
-    if name == "default":
-        aspects = read_aspects()
-        id = f"{weights.name}-aspects-{aspects.sha256[:8]}-r{RECIPE_VERSION}"
-        return _small_encoder(id, weights, devices, aspects.tensors)
-    if name == "untrained":
-        return _small_encoder(id, weights, devices, {})
+    aspects = read_aspects(name) if name in STEMS else None
+    trained = aspects.tensors if aspects else {}
+    version = f"aspects-{aspects.sha256[:8]}" if aspects else weights.sha256[:8]
+    id = f"{weights.name}-{version}-r{RECIPE_VERSION}"
+    if name in ("default", "untrained"):
+        return _small_encoder(id, weights, devices, trained)
     labels = load_encoder("untrained", device)  # the labeller reads untrained layers
-    models: Sequence[Model]
-    if name == "quality" and devices == ["cpu"]:
+    packer, models = _large_models(name, weights, devices, trained)
+    return Encoder(f"{id}-{labels.facets_id}", packer, models, labels.facets_id, labels)
+
+
+def _large_models(
+    name: str, weights: Weights, devices: list[str], trained: Tensors
+) -> tuple[Packer, Sequence[Model]]:
+    """MPNet in 8 bits on processors; it on cards, and any other encoder everywhere, in torch."""
+    if name in ("quality", "quality-untrained") and devices == ["cpu"]:
         from search.onnx_model import OnnxModel
 
         packer = packer_of(weights.folder, "<s>", "</s>", "[UNK]")
-        models = [OnnxModel(weights.folder)] * cores()
-    else:
-        if importlib.util.find_spec("torch") is None:
-            raise ModelError(f"The encoder {name!r} needs torch; install it, or use the default encoder.")
-        from search.torch_model import TorchModel, load_packer
+        return packer, [OnnxModel(weights.folder, trained=trained)] * cores()
+    if importlib.util.find_spec("torch") is None:
+        raise ModelError(f"The encoder {name!r} needs torch; install it, or use the default encoder.")
+    from search.torch_model import TorchModel, load_packer
 
-        packer = load_packer(weights.folder)
-        models = [TorchModel(weights.folder, card, weights.first_token) for card in devices]
-    return Encoder(f"{id}-{labels.facets_id}", packer, models, labels.facets_id, labels)
+    models = [TorchModel(weights.folder, card, weights.first_token, trained=trained) for card in devices]
+    return load_packer(weights.folder), models
 
 
 def _small_encoder(id: str, weights: Weights, devices: list[str], trained: Tensors) -> Encoder:

@@ -174,11 +174,7 @@ class Engine:
         def match(paper: AskedPaper) -> Floats:
             similarity = matching.similarities(paper.match, vectors)
             favoured = fusion.favour_same_role(similarity, paper.panels, panels)
-            there = matching.score(matcher or fusion.MATCHER, favoured, offsets, paper.weights)
-            if matcher:
-                return there
-            back = matching.answered(favoured, offsets, fusion.stand_in(panels, paper.panels))
-            return fusion.both_ways(there, back)
+            return matching.score(matcher or fusion.MATCHER, favoured, offsets, paper.weights)
 
         avoided = np.zeros_like(found.words)
         if len(asked.avoid):

@@ -2,9 +2,8 @@
 
     total = match + WORDS · words - AVOID · max(avoided - CHANCE, 0)
 
-Match and avoided are cosines, match with a little more for sentences of the same panel. Unless a matcher is
-asked for, match looks both ways: your sentences find their nearest, and the paper's sentences of the same
-panels find theirs among yours. Words is BM25 over the most the query could reach. The likeness of the whole
+Match and avoided are cosines, match with a little more for sentences of the same panel; words is BM25 over
+the most the query could reach. The likeness of the whole
 papers brings candidates in and is shown, but adding it helped neither encoder. No part depends on the other
 candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and levels
 were chosen on the development queries of CSFCube, searched by facet, with the default encoder.
@@ -25,10 +24,8 @@ Panels = NDArray[np.uint8]
 
 MATCHER = Matcher.BEST
 WORDS, AVOID = 0.75, 1.0
-ROLE = 0.1
+ROLE = 0.05
 """What a pair of sentences gains when both stand in the same panel: method beside method."""
-BACK = 0.25
-"""What the way back counts in the match: how much of what the paper says in these panels is yours, too."""
 CHANCE = 0.4
 """How near most unrelated papers come by chance: so much is not held against a paper."""
 NEAREST = 3
@@ -71,15 +68,6 @@ def favour_same_role(similarity: Floats, ours: Panels, theirs: Panels) -> Floats
     """Similarities [m, S] with ROLE added where a pair's panels, [m] and [S], are the same."""
     same = (ours[:, None] == theirs) & (ours[:, None] != NO_PANEL)
     return similarity + ROLE * same.astype(np.float32)
-
-
-def stand_in(theirs: Panels, ours: Panels) -> NDArray[np.bool_]:
-    """[S] which sentences stand in one of our panels."""
-    return np.isin(theirs, ours[ours != NO_PANEL])
-
-
-def both_ways(there: Floats, back: Floats) -> Floats:
-    return (1 - BACK) * there + BACK * back
 
 
 def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats) -> Scores:

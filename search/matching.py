@@ -135,19 +135,6 @@ MATCHERS: dict[Matcher, Callable[[Floats, NDArray[np.bool_], Floats], Floats]] =
 }
 
 
-def answered(similarity: Floats, offsets: Integers, counted: NDArray[np.bool_]) -> Floats:
-    """The way back: each counted sentence of a candidate takes its nearest of ours; the mean of them, [C].
-
-    similarity [m, S], counted [S]; a candidate of which none is counted is taken with all of them.
-    """
-    nearest = similarity.max(axis=0)
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    counts = np.add.reduceat(counted.astype(np.int64), starts)
-    chosen = counted | np.repeat(counts == 0, lengths)
-    sums = np.add.reduceat(np.where(chosen, nearest, 0), starts)
-    return (sums / np.where(counts == 0, lengths, counts)).astype(np.float32)
-
-
 def distances(similarity: Floats) -> Floats:
     """Euclidean distance of unit vectors with these cosines: sqrt(2 - 2 s), any shape."""
     return np.sqrt(np.maximum(2 - 2 * similarity, 0))

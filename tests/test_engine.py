@@ -154,16 +154,13 @@ def test_the_match_is_what_the_parts_say(engine):
     asked = queries.choose_facet(engine.example("fraud-trees"), Facet.METHOD)
     ticked = [k for k, each in enumerate(asked.sentences) if each.choice is Choice.MATCH]
     (result,) = engine.rank_pool(Query((asked,)), ["traffic-graphs"])
-    (plain,) = engine.rank_pool(Query((asked,), matcher=Matcher.BEST), ["traffic-graphs"])
     ours, theirs = (
         engine.reader.vectors(engine.example(name)).sentences for name in ("fraud-trees", "traffic-graphs")
     )
     same = np.array([each.facet is Facet.METHOD for each in engine.example("traffic-graphs").sentences])
     assert 0 < same.sum() < len(same)
-    favoured = ours[ticked] @ theirs.T + 0.1 * same
-    there, back = favoured.max(axis=1).mean(), favoured.max(axis=0)[same].mean()
-    assert plain.evidence.sentences == pytest.approx(there, abs=1e-3)
-    assert result.evidence.sentences == pytest.approx(0.75 * there + 0.25 * back, abs=1e-3)
+    favoured = ours[ticked] @ theirs.T + 0.05 * same
+    assert result.evidence.sentences == pytest.approx(favoured.max(axis=1).mean(), abs=1e-3)
 
 
 def test_a_pool_is_scored_as_in_a_search(engine):

@@ -50,16 +50,11 @@ def test_a_pair_of_the_same_panel_gains_and_one_of_no_panel_does_not():
     theirs = np.array([result, method, NO_PANEL], np.uint8)
     found = fusion.favour_same_role(np.full((2, 3), 0.5, np.float32), ours, theirs)
     np.testing.assert_allclose(found, [[0.5, 0.5 + fusion.ROLE, 0.5], [0.5, 0.5, 0.5]])
-    assert fusion.stand_in(theirs, ours).tolist() == [False, True, False]
 
 
 def test_an_objective_stands_with_the_background():
     assert PANEL_CODES[Facet.OBJECTIVE] == PANEL_CODES[Facet.BACKGROUND]
     assert PANEL_CODES[Facet.OTHER] == PANEL_CODES[None] == NO_PANEL
-
-
-def test_both_ways_count_by_their_shares():
-    assert fusion.both_ways(row(0.8), row(0.4)) == pytest.approx([0.75 * 0.8 + 0.25 * 0.4])
 
 
 def test_readable_scores_keep_the_order_and_stay_within_bounds():

@@ -174,10 +174,3 @@ def test_half_precision_is_widened_exactly():
 def test_a_candidate_without_sentences_is_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="at least one sentence"):
         matching.score(Matcher.BEST, np.ones((1, 2), dtype=np.float32), np.array([0, 2, 2]))
-
-
-def test_the_way_back_is_the_mean_over_the_counted_sentences() -> None:
-    similarity = np.array([[0.1, 0.9, 0.3, 0.5, 0.2], [0.4, 0.2, 0.1, 0.8, 0.6]], dtype=np.float32)
-    counted = np.array([True, False, True, False, False])
-    found = matching.answered(similarity, np.array([0, 3, 5]), counted)
-    np.testing.assert_allclose(found, [(0.4 + 0.3) / 2, (0.8 + 0.6) / 2], atol=1e-6)

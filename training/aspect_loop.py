@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from evaluation.metrics import pool_values
-from search.fusion import ROLE, WORDS, both_ways
-from search.matching import answered
+from search.fusion import ROLE, WORDS
 from training import aspect_losses as losses
 from training.aspect_data import Aligned, Corpus, Pool
 from training.aspect_model import UpperLayers, interpolated
@@ -215,9 +214,7 @@ def pool_scores(seen: Seen, pool: Pool) -> Tensor:
     for row, role in zip(roles, pool.roles, strict=True):
         row[: len(role)] = torch.from_numpy(role)
     similarity = similarity + ROLE * roles[None, :, None, :]
-    there = losses.mean_of_best(similarity, torch.ones_like(asked[..., 0]))[0]
-    counted = torch.where(roles.any(1, keepdim=True), roles > 0, seen.present[1:])
-    match = both_ways(there, losses.mean_back(similarity[0], counted))
+    match = losses.mean_of_best(similarity, torch.ones_like(asked[..., 0]))[0]
     words = torch.from_numpy(pool.words).to(match.device)
     return match + WHOLE * (seen.wholes[1:] @ seen.wholes[0]) + WORDS * words
 
@@ -258,12 +255,10 @@ def score_pools(
 def _likeness(vectors: dict[int, Any], pool: Pool, words: float) -> dict[str, float]:
     """As search scores them."""
     asked = vectors[pool.query][0][list(pool.sentences)]
-    found = {}
-    for paper, lexical, role in zip(pool.candidates, pool.words, pool.roles, strict=True):
-        similarity = asked @ vectors[paper][0].T + ROLE * role
-        back = answered(similarity, np.array([0, len(role)]), role > 0)[0]
-        found[str(paper)] = float(both_ways(similarity.max(1).mean(), back) + words * lexical)
-    return found
+    return {
+        str(paper): float((asked @ vectors[paper][0].T + ROLE * role).max(1).mean() + words * lexical)
+        for paper, lexical, role in zip(pool.candidates, pool.words, pool.roles, strict=True)
+    }
 
 
 def score_cocited(model: UpperLayers, test: CocitedTest, device: torch.device) -> float:

@@ -32,12 +32,6 @@ def mean_of_best(similarity: Tensor, ours: Tensor) -> Tensor:
     return torch.einsum("qbm,qm->qb", best, weights)
 
 
-def mean_back(similarity: Tensor, counted: Tensor) -> Tensor:
-    """[b]: every counted sentence, [b, n], of a paper takes its nearest of ours; similarity [b, m, n]."""
-    nearest = similarity.amax(1).masked_fill(~counted, 0)
-    return nearest.sum(-1) / counted.sum(-1)
-
-
 def transport(similarity: Tensor, ours: Tensor, theirs: Tensor) -> Tensor:
     """[q, b] likeness 1 - W²/2 by optimal transport, differentiable: Sinkhorn's iterations in log space.
 

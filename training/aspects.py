@@ -51,8 +51,8 @@ from training.papers import (
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
 
-JUDGEMENTS = Path(__file__).parent / "judgements.jsonl"
-MORE = Path(__file__).parent / "judgements-more.jsonl"
+JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("", "-more", "-fresh")]
+"""In the order they were made; the last pools were drawn with the trained encoder."""
 UNTRAINED = {"default": "untrained", "quality": "quality-untrained"}
 COMPANY = 3
 """Most papers a sentence may cite for two of them to count as co-cited."""
@@ -71,14 +71,13 @@ def graded_set(
     label: Encode,
     judgements: Path,
     zeros: int = ALL,
-    taught: bool = True,
 ) -> tuple[Corpus, list[Pool], list[Pool]]:
     """Graded pools over papers of the ACL Anthology, to learn from and to score; none of CSFCube's papers."""
     graded = [one if one.held_out else one.with_zeros(zeros) for one in read_graded(judgements)]
     documents = read_documents(data / ACL, {paper for one in graded for paper in (one.query, *one.grades)})
     forbidden = read_test_titles(data / CSFCUBE)
     documents = {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
-    corpus, words = corpus_of(documents, taught), Words(documents)
+    corpus, words = corpus_of(documents), Words(documents)
     labelled = label(corpus.documents)
     seen, unseen = (
         make_pools([one for one in graded if one.held_out == held_out], corpus, words, labelled)
@@ -164,19 +163,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data", type=Path, required=True, help="folder with the ACL and citation files, csfcube/"
     )
     parser.add_argument(
-        "--judgements", type=Path, default=JUDGEMENTS, help="graded pools (default: the shipped)"
+        "--judgements", type=Path, nargs="+", default=JUDGEMENTS, help="graded pools (default: the shipped)"
     )
     parser.add_argument(
         "--out", type=Path, default=Path("build/aspects"), help="weights, checkpoint, run.json"
     )
     parser.add_argument("--cache", type=Path, default=Path("build/aspects-cache"), help="vectors and states")
     parser.add_argument("--teacher", default="quality", help="preset or folder of the larger encoder")
-    parser.add_argument(
-        "--more-judgements",
-        type=Path,
-        help="graded pools without a teacher (default: the shipped)",
-        default=MORE,
-    )
     parser.add_argument("--encoder", choices=RECIPES, default="default", help="the preset that is trained")
     parser.add_argument("--pools", type=int, help="learn from so many pools only")
     parser.add_argument("--no-first-score", action="store_true", help="do not score the untrained encoder")
@@ -212,11 +205,7 @@ def run(args: argparse.Namespace) -> int:
     checks = Checks({"dev": development_set(args.data, corpus_of, plain)}, None)
     if not args.no_cocited:
         checks = replace(checks, cocited=cocited_test(args.data, corpus_of))
-    files = [file for file in (args.judgements, args.more_judgements) if file]
-    rounds = [
-        graded_set(args.data, corpus_of, plain, file, recipe.zeros, taught=number == 0)
-        for number, file in enumerate(files)
-    ]
+    rounds = [graded_set(args.data, corpus_of, plain, file, recipe.zeros) for file in args.judgements]
     for number, (corpus, _, unseen) in enumerate(rounds, start=1):
         checks.pools[f"held_out_{number}"] = corpus, unseen
     pools = [(corpus, pool) for corpus, seen, _ in rounds for pool in seen]
