@@ -36,12 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--torch", action="store_true", help="also time the default model in torch on the CPU"
     )
+    parser.add_argument("--beside", metavar="NAME", help="time another encoder in turn with this one")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     documents = read_documents(getattr(args, "papers_file", None), args.encode_papers)
     encoder = load_encoder(args.encoder, args.device or None)
     figures = {"encoder": encoder.id, "workers": len(encoder.models), **measure(encoder, documents)}
+    if args.beside:
+        other = load_encoder(args.beside, args.device or None)
+        figures[f"rate_over_{args.beside}"] = compare(encoder, other, documents)
     if args.torch:
         some, encoder = documents[::4], _in_torch()
         figures["torch_papers_per_second"] = len(some) / seconds(lambda: list(encoder.encode(some)))[0]
@@ -73,6 +77,21 @@ def measure(encoder: Encoder, documents: Sequence[Document]) -> dict[str, Any]:
         "papers_per_processor_second": len(documents) / whole_work,
         "share_by_processor_time": bare_work / whole_work,
     }
+
+
+def compare(encoder: Encoder, other: Encoder, documents: Sequence[Document]) -> float:
+    """How many times the other's rate the encoder has, by processor time: the median of several turns."""
+
+    def work(one: Encoder, part: Sequence[Document]) -> float:
+        return seconds(lambda: list(one.encode(part)))[1]
+
+    ratios = []
+    for number in range(ROUNDS):
+        part = documents[number::ROUNDS]
+        before = work(encoder, part)
+        theirs = work(other, part) + work(other, part)
+        ratios.append(theirs / (before + work(encoder, part)))
+    return median(ratios)
 
 
 def run_bare(models: Sequence[Model], windows: Sequence[Window]) -> None:

@@ -3,7 +3,9 @@
 import gzip
 import json
 
+from evaluation import speed_encode
 from evaluation.__main__ import main
+from search.tokens import Document
 
 
 def test_import_part(tmp_path, capsys):
@@ -23,3 +25,27 @@ def test_import_part(tmp_path, capsys):
 def test_missing_file_is_named(tmp_path, capsys):
     assert main(["speed", "--only", "import", "--import-file", str(tmp_path / "nowhere.gz")]) == 2
     assert "nowhere.gz" in capsys.readouterr().err
+
+
+class Costly:
+    """Encodes in no time, but says what it cost."""
+
+    def __init__(self, cost: float) -> None:
+        self.cost, self.spent = cost, 0.0
+
+    def encode(self, documents):
+        self.spent += self.cost * len(documents)
+        return []
+
+
+def test_two_encoders_are_compared_by_their_work(monkeypatch):
+    ours, theirs = Costly(2), Costly(3)
+
+    def seconds(step):
+        before = ours.spent + theirs.spent
+        step()
+        return 0.0, ours.spent + theirs.spent - before
+
+    monkeypatch.setattr(speed_encode, "seconds", seconds)
+    assert speed_encode.compare(ours, theirs, [Document("t", ("s",))] * 10) == 1.5
+    assert ours.spent == 2 * 2 * 10
