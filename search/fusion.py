@@ -23,7 +23,7 @@ Panels = NDArray[np.uint8]
 """Codes as in `search.types.PANEL_CODES`."""
 
 MATCHER = Matcher.BEST
-WORDS, AVOID = 0.75, 1.0
+WORDS, AVOID = 1.0, 1.0
 ROLE = 0.05
 """What a pair of sentences gains when both stand in the same panel: method beside method."""
 CHANCE = 0.4
@@ -32,14 +32,14 @@ NEAREST = 3
 """With several query papers, a candidate counts by the mean over this many of them it is nearest to."""
 
 LEVELS = (
-    (0.75, 1.05, Likeness.NEAR_IDENTICAL),
-    (0.50, 0.82, Likeness.SIMILAR),
-    (0.25, 0.53, Likeness.RELATED),
+    (0.75, 1.15, Likeness.NEAR_IDENTICAL),
+    (0.50, 0.91, Likeness.SIMILAR),
+    (0.25, 0.62, Likeness.RELATED),
 )
 """Where a word begins: the score shown, the total behind it. About a third of the judged papers with a total
-near 0.53 were found related or better (a word as strong as "unrelated" asks for more doubt than even odds),
-half of those near 0.82 similar or better. Hardly a paper lay above 1.05: take that level as a guess."""
-MOST = 1.4
+near 0.62 were found related or better (a word as strong as "unrelated" asks for more doubt than even odds),
+half of those near 0.91 similar or better. Hardly a paper lay above 1.15: take that level as a guess."""
+MOST = 1.6
 """The total of a paper with itself."""
 CAVEAT = (
     "Scores are calibrated on judged abstracts of computer science: in another field, or with another "

@@ -15,7 +15,7 @@ def row(*values: float) -> np.ndarray:
 
 def test_the_total_is_the_documented_sum():
     scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.45))
-    assert scores.total[0] == pytest.approx(0.6 + 0.75 * 0.2 - 1.0 * (0.45 - 0.4))
+    assert scores.total[0] == pytest.approx(0.6 + 1.0 * 0.2 - 1.0 * (0.45 - 0.4))
     evidence = scores.evidence(0)
     assert (evidence.sentences, evidence.whole_paper) == (pytest.approx(0.6), pytest.approx(0.4))
     assert (evidence.words, evidence.avoided) == (pytest.approx(0.2), pytest.approx(0.45))
@@ -67,11 +67,11 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
 @pytest.mark.parametrize(
     ("total", "word"),
     [
-        (0.5, Likeness.UNRELATED),
-        (0.53, Likeness.RELATED),
-        (0.81, Likeness.RELATED),
-        (0.82, Likeness.SIMILAR),
-        (1.05, Likeness.NEAR_IDENTICAL),
+        (0.59, Likeness.UNRELATED),
+        (0.62, Likeness.RELATED),
+        (0.9, Likeness.RELATED),
+        (0.91, Likeness.SIMILAR),
+        (1.15, Likeness.NEAR_IDENTICAL),
         (1.6, Likeness.NEAR_IDENTICAL),
     ],
 )

@@ -17,6 +17,7 @@ from transformers import AutoModel
 from search import torch_model
 from search.encoding import Encoded, Encoder
 from search.errors import InputError
+from search.fusion import WORDS as WORDS_OF_SEARCH
 from search.tokens import Document
 from search.torch_model import TorchModel, load_packer
 from tests.random_encoder import RandomEncoder
@@ -487,13 +488,14 @@ def test_pools_are_scored_by_match_whole_and_words(bert: Path, corpus: Corpus, w
     )
     assert any(role.any() for role in pool.roles)
     wholes = np.array([whole @ vectors[paper][1] for paper in pool.candidates])
-    expected = match + aspect_loop.WHOLE * wholes + aspect_loop.WORDS * pool.words
+    expected = match + aspect_loop.WHOLE * wholes + aspect_loop.WORDS_LEARNED * pool.words
     with torch.inference_mode():
         seen = aspect_loop.see(model, corpus, [pool.query, *pool.candidates], CPU)
     found = aspect_loop.pool_scores(seen, pool).numpy()
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert pool.words.max() > 0
-    # Graded in the very order of the scores, a pool is ranked without a mistake.
+    # Graded in the very order of what search would give, a pool is ranked without a mistake.
+    found = match + WORDS_OF_SEARCH * pool.words
     best = replace(pool, grades=tuple((found.argsort().argsort() // 2).tolist()))
     assert aspect_loop.score_pools(model, corpus, [best], CPU)["all"] == [100, 100]
     worst = replace(pool, grades=tuple(((-found).argsort().argsort() // 2).tolist()))

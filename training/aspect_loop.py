@@ -23,8 +23,8 @@ from training.aspect_plan import AspectRecipe, Step, make_plan
 from training.loop import slope
 from training.states import autocast
 
-WHOLE = 0.25
-"""What the whole paper counts in the score that is trained, so that it learns too; search leaves it out."""
+WHOLE, WORDS_LEARNED = 0.25, 0.75
+"""What counts beside the match in the score that is trained: with the whole paper, so that it learns too."""
 SECONDS_BETWEEN_CHECKPOINTS = 180.0
 TOGETHER = 7
 """About so many papers go through the model at once."""
@@ -216,7 +216,7 @@ def pool_scores(seen: Seen, pool: Pool) -> Tensor:
     similarity = similarity + ROLE * roles[None, :, None, :]
     match = losses.mean_of_best(similarity, torch.ones_like(asked[..., 0]))[0]
     words = torch.from_numpy(pool.words).to(match.device)
-    return match + WHOLE * (seen.wholes[1:] @ seen.wholes[0]) + WORDS * words
+    return match + WHOLE * (seen.wholes[1:] @ seen.wholes[0]) + WORDS_LEARNED * words
 
 
 @torch.inference_mode()

@@ -13,7 +13,7 @@ class AspectRecipe:
     """How many of the encoder's layers are trained."""
     rank: int = 0
     """Of low-rank additions to those layers; 0 trains the layers themselves."""
-    zeros: int = 99
+    zeros: int = 6
     """Most unrelated candidates of a pool to learn from."""
     epochs: int = 1
     """Passes over the graded pools; every step takes one pool and one batch of co-cited pairs."""
@@ -47,7 +47,7 @@ class AspectRecipe:
         return self.single > 0 or self.multi > 0 or self.whole > 0
 
 
-RECIPES = {"default": AspectRecipe(), "quality": AspectRecipe(upper=4, rank=16, zeros=6, rate=3e-4)}
+RECIPES = {"default": AspectRecipe(), "quality": AspectRecipe(upper=4, rank=16, zeros=4, rate=3e-4)}
 """By preset."""
 
 
