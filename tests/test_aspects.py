@@ -168,3 +168,14 @@ def test_a_tensor_the_encoder_does_not_have_is_refused(bert: Path) -> None:
         OnnxModel(bert, trained=misspelt)
     with pytest.raises(ModelError, match=r"dens\.weight', which the encoder"):
         TorchModel(bert, "cpu", first_token=False, trained=misspelt)
+
+
+def test_the_shipped_additions_are_low_rank_and_small() -> None:
+    shipped = read_aspects("quality")
+    assert all(name.endswith((DOWN, UP)) for name in shipped.tensors)
+    names = {name.removesuffix(DOWN).removesuffix(UP) for name in shipped.tensors}
+    assert len(shipped.tensors) == 2 * len(names) == 2 * 4 * 6
+    assert {int(name.split(".")[2]) for name in names} == {8, 9, 10, 11}
+    for name in names:
+        assert shipped.tensors[name + UP].shape[1] == shipped.tensors[name + DOWN].shape[0] == 16
+        assert np.abs(shipped.tensors[name + UP]).max() > 0

@@ -47,7 +47,10 @@ class AspectRecipe:
         return self.single > 0 or self.multi > 0 or self.whole > 0
 
 
-RECIPES = {"default": AspectRecipe(), "quality": AspectRecipe(upper=4, rank=16, zeros=4, rate=3e-4)}
+RECIPES = {
+    "default": AspectRecipe(),
+    "quality": AspectRecipe(upper=4, rank=16, zeros=4, rate=3e-4, share=1.0),
+}
 """By preset."""
 
 
