@@ -149,7 +149,14 @@ def test_ctrl_c_keeps_what_is_stored(tmp_path):
     records = (RECORDS[0] | {"id": f"n{n}", "title": f"A study of nail {n}"} for n in range(20_000))
     papers.write_text("\n".join(map(json.dumps, records)))
     command = [sys.executable, "-m", "index_build", "build", str(papers), "--out", str(tmp_path / "corpus")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        # A shell that runs the tests in the background has its children ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stderr.readline().startswith("Importing: 1,000 of")
     process.send_signal(signal.SIGINT)
     told = process.communicate()[1]
