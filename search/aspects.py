@@ -32,9 +32,9 @@ class Aspects:
     tensors: Tensors
 
 
-def read_aspects(preset: str = "default") -> Aspects:
-    """The shipped weights of a preset, or those in the folder TRIPTYCH_ASPECTS names, their hash checked."""
-    folder = Path(os.environ.get("TRIPTYCH_ASPECTS") or MODELS)
+def read_aspects(preset: str = "default", folder: Path | None = None) -> Aspects:
+    """The weights of a preset, their hash checked: shipped, in `folder`, or where TRIPTYCH_ASPECTS says."""
+    folder = folder or Path(os.environ.get("TRIPTYCH_ASPECTS") or MODELS)
     weights, card = files(folder, preset)
     try:
         promised = str(json.loads(card.read_text(encoding="utf-8"))["sha256"])

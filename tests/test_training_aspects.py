@@ -16,7 +16,7 @@ from transformers import AutoModel
 
 from search import torch_model
 from search.encoding import Encoded, Encoder
-from search.errors import InputError
+from search.errors import InputError, ModelError
 from search.fusion import WORDS as WORDS_OF_SEARCH
 from search.tokens import Document
 from search.torch_model import TorchModel, load_packer
@@ -196,6 +196,32 @@ def test_tensors_carry_berts_names(bert: Path) -> None:
     }
     for name, tensor in tensors.items():
         torch.testing.assert_close(tensor, there[name])
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_training_goes_on_from_what_was_trained_before(bert: Path, rank: int) -> None:
+    before = moved(UpperLayers(load(bert), CUT, rank=rank))
+    trained = {name: tensor.numpy() for name, tensor in before.tensors().items()}
+    trainer = AspectTrainer(
+        AspectRecipe(rank=rank, share=1.0), UpperLayers(load(bert), CUT, rank=rank), torch.zeros(1, 1), CPU
+    )
+    untrained = {name: tensor.clone() for name, tensor in trainer.averaged().tensors().items()}
+    trainer.begin_with(trained)
+    for made in (trainer.model, trainer.averaged()):
+        for name, tensor in made.tensors().items():
+            torch.testing.assert_close(tensor, torch.from_numpy(trained[name]))
+    trainer.recipe = replace(trainer.recipe, share=0.0)
+    back = trainer.averaged().tensors()
+    for name, tensor in untrained.items():
+        if not name.endswith(".down"):
+            torch.testing.assert_close(back[name], tensor)
+
+
+def test_weights_of_another_shape_are_refused(bert: Path) -> None:
+    with pytest.raises(ModelError, match="another rank"):
+        UpperLayers(load(bert), CUT, rank=3).take(
+            {name: tensor.numpy() for name, tensor in UpperLayers(load(bert), CUT, rank=2).tensors().items()}
+        )
 
 
 def test_interpolated_weights_lie_between() -> None:

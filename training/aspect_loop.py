@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from evaluation.metrics import pool_values
+from search.aspects import Tensors
 from search.fusion import ROLE, WORDS
 from training import aspect_losses as losses
 from training.aspect_data import Aligned, Corpus, Pool
@@ -72,6 +73,11 @@ class AspectTrainer:
         self.optimizer = torch.optim.AdamW(self.learning, lr=0.0, weight_decay=recipe.decay)
         self.step = 0
         self.history: list[dict[str, Any]] = []
+
+    def begin_with(self, trained: Tensors) -> None:
+        """Instead of the untrained weights; a share of the way still counts from those."""
+        self.model.take(trained)
+        self.kept = {name: value.clone() for name, value in self.model.state_dict().items()}
 
     def advance(self, step: Step, data: TrainingSet) -> dict[str, float]:
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)

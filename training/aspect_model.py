@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import linear, normalize
 
 from search.aspects import DOWN, UP
+from search.errors import ModelError
 from search.facets import Layer
 from search.graph import BERT_NAMES, MPNET_NAMES, distance_bucket
 from training.states import Batch
@@ -95,8 +97,19 @@ class UpperLayers(nn.Module):
 
     def tensors(self) -> dict[str, Tensor]:
         """What was trained under the names the encoder gives it; of low-rank additions, both factors."""
+        return {name: tensor.cpu() for name, tensor in self._named().items()}
+
+    def take(self, trained: Mapping[str, NDArray[np.float32]]) -> None:
+        """Go on from what was trained before, named as in `tensors`."""
+        own = self._named()
+        if {name: tuple(one.shape) for name, one in own.items()} != {n: t.shape for n, t in trained.items()}:
+            raise ModelError("These weights are of other layers or another rank than what is to be trained.")
+        for name, tensor in trained.items():
+            own[name].copy_(torch.from_numpy(tensor))
+
+    def _named(self) -> dict[str, Tensor]:
         return {
-            f"encoder.layer.{self.first + number}.{theirs}{factor}": state[ours + factor].cpu()
+            f"encoder.layer.{self.first + number}.{theirs}{factor}": state[ours + factor]
             for number, layer in enumerate(self.layers)
             for state in (_factored(layer.state_dict()),)
             for ours, theirs in layer_names(self.names)

@@ -18,7 +18,7 @@ import torch
 from transformers import AutoModel
 
 from evaluation.pools import facet_positions, read_csfcube
-from search.aspects import save_aspects
+from search.aspects import read_aspects, save_aspects
 from search.encoding import load_encoder
 from search.presets import find_weights
 from search.tokens import Document
@@ -58,6 +58,7 @@ COMPANY = 3
 """Most papers a sentence may cite for two of them to count as co-cited."""
 TESTS, AMONG = 300, 1000
 ALL = 999
+"""More candidates than a pool has."""
 MAPPED = 1024
 """Papers the first guess of the mapping to the teacher's vectors is made from."""
 
@@ -171,6 +172,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cache", type=Path, default=Path("build/aspects-cache"), help="vectors and states")
     parser.add_argument("--teacher", default="quality", help="preset or folder of the larger encoder")
     parser.add_argument("--encoder", choices=RECIPES, default="default", help="the preset that is trained")
+    parser.add_argument("--start", type=Path, help="folder of aspect weights to go on from")
     parser.add_argument("--pools", type=int, help="learn from so many pools only")
     parser.add_argument("--no-first-score", action="store_true", help="do not score the untrained encoder")
     parser.add_argument("--no-cocited", action="store_true", help="do not score co-cited papers")
@@ -216,6 +218,8 @@ def run(args: argparse.Namespace) -> int:
     mapping = first_mapping(first, plain(first.documents[:MAPPED])) if teach else torch.zeros(1, 1)
     _say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")
     trainer = AspectTrainer(recipe, model, mapping, device)
+    if args.start:
+        trainer.begin_with(read_aspects(args.encoder, args.start).tensors)
     trained = train(trainer, data, checks, args.out, _say, not args.no_first_score)
     made = save_aspects(trained.tensors(), args.out, {"recipe": asdict(recipe)}, args.encoder)
     _say(f"saved {made} in {args.out}")
