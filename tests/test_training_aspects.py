@@ -30,6 +30,7 @@ from training.aspect_data import (
     Pool,
     Words,
     align,
+    ask_more,
     is_held_out,
     make_corpus,
     make_pools,
@@ -528,9 +529,46 @@ def test_pools_are_scored_by_match_whole_and_words(bert: Path, corpus: Corpus, w
     assert max(aspect_loop.score_pools(model, corpus, [worst], CPU)["background"]) < 90
 
 
+def test_pools_nobody_graded_ask_for_another_facet_and_hold_the_teachers_nearest(
+    corpus: Corpus, words: Words
+) -> None:
+    labelled, teacher = random_vectors(corpus.documents), corpus.teacher
+    assert teacher is not None
+    pools = some_pools(corpus, words)
+    made = ask_more(pools, corpus, words, labelled, 3)
+    assert made
+    assert [pool.id for pool in made] == [pool.id for pool in ask_more(pools, corpus, words, labelled, 3)]
+    facets = {pool.query: pool.facet for pool in pools}
+    for pool in made:
+        assert pool.grades == ()
+        assert pool.facet != facets[pool.query]
+        assert all(labelled.roles(pool.query, pool.facet)[list(pool.sentences)] == 1)
+        assert pool.query not in pool.candidates
+        assert len(set(pool.candidates)) == len(pool.candidates)
+        assert all(corpus.window[paper] >= 0 for paper in pool.candidates)
+        asked = teacher.of(pool.query)[list(pool.sentences)]
+        found = words.likeness(corpus.documents[pool.query], pool.sentences, list(corpus.place))
+        total = [(asked @ teacher.of(paper).T).max(1).mean() + found[paper] for paper in range(16)]
+        total[pool.query] = -1
+        assert set(np.argsort(total)[-5:]) <= set(pool.candidates)
+        assert len(pool.candidates) == len(pool.words) == len(pool.roles)
+        np.testing.assert_allclose(pool.words, found[list(pool.candidates)])
+
+
+def test_a_teacher_ranks_pools_nobody_graded(
+    bert: Path, corpus: Corpus, words: Words, tmp_path: Path
+) -> None:
+    pools = ask_more(some_pools(corpus, words), corpus, words, random_vectors(corpus.documents), 3)
+    trainer = fresh(bert, AspectRecipe(epochs=10, rate=3e-3, ranked=1.0, dropout=0.0))
+    train(trainer, TrainingSet([(corpus, pool) for pool in pools]), Checks({}, None), tmp_path, say_nothing)
+    lost = [entry["losses"] for entry in trainer.history[1:]]
+    assert set(lost[0]) == {"ranked"}
+    assert lost[-1]["ranked"] < 0.9 * lost[0]["ranked"]
+
+
 def test_cocited_papers_are_ranked_among_all_but_the_query(bert: Path, corpus: Corpus) -> None:
     model, pool = upper(bert).eval(), [3, 0, 8, 5, 2, 11]
-    queries = [(0, 8), (5, 3), (7, 11)]
+    queries, partners = [(0, 8), (5, 3), (7, 11)], {0: {8, 5}, 5: {3}, 7: {11, 2}}
     vectors = aspect_loop.encode(model, corpus, range(16), CPU)
     ranks = []
     for query, right in queries:
@@ -538,12 +576,13 @@ def test_cocited_papers_are_ranked_among_all_but_the_query(bert: Path, corpus: C
             paper: (vectors[query][0] @ vectors[paper][0].T).max(axis=1).mean()
             + aspect_loop.WHOLE * (vectors[query][1] @ vectors[paper][1])
             for paper in pool
-            if paper != query
+            if paper == right or paper not in {query, *partners[query]}
         }
         ranks.append(sorted(total, key=lambda paper: -total[paper]).index(right) + 1)
     assert len(set(ranks)) > 1
     expected = 100 * np.mean(1 / np.array(ranks))
-    found = aspect_loop.score_cocited(model, CocitedTest(corpus, queries, pool), CPU)
+    test = CocitedTest(corpus, queries, pool, {query: frozenset(some) for query, some in partners.items()})
+    found = aspect_loop.score_cocited(model, test, CPU)
     assert found == pytest.approx(expected, abs=0.006)
 
 
@@ -555,6 +594,7 @@ RECIPE = AspectRecipe(
     rate=3e-3,
     average=0.5,
     pairs=3,
+    ranked=1.0,
     relations=1.0,
     directions=1.0,
     single=0.5,
@@ -572,7 +612,7 @@ def everything(corpus: Corpus, words: Words) -> tuple[TrainingSet, Checks]:
     pairs = [Aligned(1, 4, 0, 1), Aligned(2, 6, 1, 0), Aligned(12, 13, 0, 0), Aligned(10, 1, 1, 1)]
     negatives = [[3, 7], [8], [], [14, 15]]
     data = TrainingSet([(corpus, pool) for pool in pools], corpus, pairs, negatives)
-    test = CocitedTest(corpus, [(1, 4), (2, 6)], [4, 6, 8, 9])
+    test = CocitedTest(corpus, [(1, 4), (2, 6)], [4, 6, 8, 9], {1: frozenset({4}), 2: frozenset({6})})
     return data, Checks({"dev": (corpus, pools)}, test)
 
 
@@ -642,7 +682,7 @@ def test_a_run_writes_down_what_it_did(
     run = json.loads((tmp_path / "run.json").read_text())
     assert run["recipe"]["rate"] == RECIPE.rate
     assert [entry["step"] for entry in run["history"]] == [0, 3, 6, 9]
-    expected = {"graded", "relations", "directions", "single", "multi", "whole"}
+    expected = {"graded", "ranked", "relations", "directions", "single", "multi", "whole"}
     assert all(set(entry["losses"]) == expected for entry in run["history"][1:])
     assert set(run["history"][0]["scores"]["dev"]) >= {"all", "background", "method", "result"}
     assert 0 < run["history"][-1]["scores"]["cocited_mrr"] <= 100
@@ -680,12 +720,13 @@ def test_pools_with_and_without_a_teacher_train_together(
     assert mixed["graded"] != pytest.approx(single["graded"], abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["relations", "directions", "single", "multi", "whole"])
+@pytest.mark.parametrize("name", ["ranked", "relations", "directions", "single", "multi", "whole"])
 def test_each_loss_falls_when_it_is_learned_alone(
     bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path, name: str
 ) -> None:
     data, _ = everything
-    others = dict.fromkeys(("graded", "relations", "directions", "single", "multi", "whole"), 0.0)
+    losses = ("graded", "ranked", "relations", "directions", "single", "multi", "whole")
+    others = dict.fromkeys(losses, 0.0)
     recipe = replace(RECIPE, epochs=10, dropout=0.0, pairs=4, **(others | {name: 1.0}))
     trainer = fresh(bert, recipe)
     train(trainer, data, Checks({}, None), tmp_path, say_nothing)

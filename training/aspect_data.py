@@ -17,12 +17,15 @@ from torch import Tensor
 from search.asked import CONTEXT
 from search.lexical import LexicalIndex, weigh_terms
 from search.tokens import Document
+from search.types import PANELS, Facet
 from training.papers import Cocited
 from training.states import Batch, LowerLayers, States
 from training.teacher import Vectors
 
 HELD_OUT_SHARE = 10
 """One pool in this many is only scored."""
+NEAREST, FOLLOWING = 5, 100
+"""Of a pool that nobody graded: so many nearest papers, and as many out of those that follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,52 @@ def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words, labelled:
             roles = tuple(labelled.roles(paper, one.facet) for paper in candidates)
             pools.append(Pool(one.id, one.facet, query, one.sentences, candidates, grades, found, roles))
     return pools
+
+
+def ask_more(pools: Sequence[Pool], corpus: Corpus, words: Words, labelled: Vectors, seed: int) -> list[Pool]:
+    """For each pool one that nobody graded, for the teacher to rank: the same paper, another facet of it.
+
+    Its candidates are the nearest by the teacher and by words, and some of those that follow.
+    """
+    assert corpus.teacher is not None
+    ids = list(corpus.place)
+    usable = corpus.window >= 0
+    made = []
+    for number, pool in enumerate(pools):
+        random = np.random.default_rng([seed, number])
+        facets = {
+            panel: np.flatnonzero(labelled.roles(pool.query, panel))
+            for panel in PANELS
+            if panel != pool.facet
+        }
+        possible = [panel for panel, places in facets.items() if len(places)]
+        if not possible:
+            continue
+        facet = str(random.choice(possible))
+        asked = tuple(int(place) for place in facets[Facet(facet)])
+        lexical = words.likeness(corpus.documents[pool.query], asked, ids)
+        near = corpus.teacher.of(pool.query)[list(asked)] @ corpus.teacher.sentences.T.astype(np.float32)
+        match = np.maximum.reduceat(near, corpus.teacher.offsets[:-1], axis=1).mean(0)
+        order = [
+            [int(paper) for paper in np.argsort(-score) if usable[paper] and paper != pool.query]
+            for score in (match + lexical, lexical)
+        ]
+        following = random.permutation(order[0][NEAREST:FOLLOWING])[:NEAREST]
+        chosen = dict.fromkeys([*order[0][:NEAREST], *order[1][: NEAREST // 2], *map(int, following)])
+        roles = tuple(labelled.roles(paper, facet) for paper in chosen)
+        made.append(
+            Pool(
+                f"{ids[pool.query]}_{facet}",
+                facet,
+                pool.query,
+                asked,
+                tuple(chosen),
+                (),
+                lexical[list(chosen)],
+                roles,
+            )
+        )
+    return made
 
 
 class Words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,13 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class CocitedTest:
-    """Queries, each with the one paper to be found among all the others."""
+    """Queries, each with the one paper to be found among those of the pool that are not co-cited with it."""
 
     corpus: Corpus
     queries: Sequence[tuple[int, int]]
     pool: Sequence[int]
+    partners: Mapping[int, frozenset[int]]
+    """Query -> all papers it is co-cited with: none of them is a mistake before the one to be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,15 @@ class AspectTrainer:
     def _pool_losses(self, corpus: Corpus, pool: Pool) -> dict[str, Tensor]:
         papers = [pool.query, *pool.candidates]
         seen = see(self.model, corpus, papers, self.device)
-        parts = {}
-        if self.recipe.graded:
-            grades = torch.tensor(pool.grades, device=self.device)
-            parts["graded"] = losses.rank_by_grades(pool_scores(seen, pool), grades)
+        scores, parts = pool_scores(seen, pool), {}
+        if self.recipe.graded and pool.grades:
+            parts["graded"] = losses.rank_by_grades(scores, torch.tensor(pool.grades, device=self.device))
+        if self.recipe.ranked and corpus.teacher:
+            parts["ranked"] = losses.rank_as(scores, pool_scores(taught(corpus, papers, self.device), pool))
         return parts | self._taught_losses(corpus, papers, seen)
 
     def _taught_losses(self, corpus: Corpus, papers: Sequence[int], seen: Seen) -> dict[str, Tensor]:
-        if corpus.teacher is None:
+        if corpus.teacher is None or not (self.recipe.relations or self.recipe.directions):
             return {}
         owner = torch.arange(len(papers), device=self.device)
         ours, mine = seen.sentences[seen.present], owner[:, None].expand_as(seen.present)[seen.present]
@@ -212,6 +215,17 @@ def see(model: UpperLayers, corpus: Corpus, papers: Sequence[int], device: torch
     return Seen(torch.cat(sentences)[back], torch.cat(present)[back], torch.cat(wholes)[back])
 
 
+def taught(corpus: Corpus, papers: Sequence[int], device: torch.device) -> Seen:
+    """Papers as the teacher sees them."""
+    assert corpus.teacher is not None
+    sentences = [torch.from_numpy(corpus.teacher.of(paper)) for paper in papers]
+    counts = torch.tensor([len(each) for each in sentences])
+    present = torch.arange(int(counts.max()))[None, :] < counts[:, None]
+    wholes = torch.from_numpy(corpus.teacher.papers[list(papers)].astype(np.float32))
+    padded = nn.utils.rnn.pad_sequence(sentences, batch_first=True)
+    return Seen(padded.to(device), present.to(device), wholes.to(device))
+
+
 def pool_scores(seen: Seen, pool: Pool) -> Tensor:
     """[c] match, words and the whole paper added up; the query is the first of what is seen."""
     asked = seen.sentences[:1, list(pool.sentences)]
@@ -278,8 +292,8 @@ def score_cocited(model: UpperLayers, test: CocitedTest, device: torch.device) -
         own, whole = vectors[query]
         match = np.maximum.reduceat(own @ sentences.T, starts, axis=1).mean(0)
         total = match + WHOLE * (wholes @ whole)
-        total[[place for place, paper in enumerate(test.pool) if paper == query]] = -9
-        ranks.append(1 + int((total > total[test.pool.index(right)]).sum()))
+        wrong = [paper != query and paper not in test.partners[query] for paper in test.pool]
+        ranks.append(1 + int((total > total[test.pool.index(right)])[wrong].sum()))
     return round(100 * float(np.mean(1 / np.array(ranks))), 2)
 
 

@@ -70,6 +70,12 @@ def rank_by_grades(scores: Tensor, grades: Tensor) -> Tensor:
     return (ahead * lost).sum() / ahead.sum().clamp(min=1)
 
 
+def rank_as(scores: Tensor, taught: Tensor) -> Tensor:
+    """The teacher's scores [c] of one pool, as a distribution over its papers: KL divergence."""
+    ours, theirs = (log_softmax(each / TEMPERATURE, -1) for each in (scores, taught))
+    return (theirs.exp() * (theirs - ours)).sum()
+
+
 def relations(student: Tensor, teacher: Tensor, owner: Tensor) -> Tensor:
     """How a sentence's likeness spreads over the others should be as the teacher says: KL divergence.
 

@@ -28,6 +28,8 @@ class AspectRecipe:
     pairs: int = 10
     """Co-cited pairs in a batch; each brings a hard negative along."""
     graded: float = 1.0
+    ranked: float = 0.0
+    """The teacher's ranking of the pools, and of as many again that nobody graded."""
     relations: float = 0.0
     directions: float = 0.0
     single: float = 0.0
@@ -41,7 +43,7 @@ class AspectRecipe:
     """How far from the untrained weights to the trained ones the result lies."""
 
     def needs_teacher(self) -> bool:
-        return self.relations > 0 or self.directions > 0
+        return self.ranked > 0 or self.relations > 0 or self.directions > 0
 
     def needs_pairs(self) -> bool:
         return self.single > 0 or self.multi > 0 or self.whole > 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from training.aspect_data import (
     Pool,
     Words,
     align,
+    ask_more,
     is_held_out,
     make_corpus,
     make_pools,
@@ -72,8 +74,12 @@ def graded_set(
     label: Encode,
     judgements: Path,
     zeros: int = ALL,
+    more: bool = False,
 ) -> tuple[Corpus, list[Pool], list[Pool]]:
-    """Graded pools over papers of the ACL Anthology, to learn from and to score; none of CSFCube's papers."""
+    """Graded pools over papers of the ACL Anthology, to learn from and to score; none of CSFCube's papers.
+
+    With `more` there are as many again for the teacher to rank.
+    """
     graded = [one if one.held_out else one.with_zeros(zeros) for one in read_graded(judgements)]
     documents = read_documents(data / ACL, {paper for one in graded for paper in (one.query, *one.grades)})
     forbidden = read_test_titles(data / CSFCUBE)
@@ -84,7 +90,7 @@ def graded_set(
         make_pools([one for one in graded if one.held_out == held_out], corpus, words, labelled)
         for held_out in (False, True)
     )
-    return corpus, seen, unseen
+    return corpus, seen + (ask_more(seen, corpus, words, labelled, len(seen)) if more else []), unseen
 
 
 def cited_set(data: Path, corpus_of: Callable[..., Corpus], encode: Encode) -> TrainingSet:
@@ -107,6 +113,10 @@ def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
     """Held-out papers whose partner is to be found among a thousand papers that are co-cited, too."""
     random = np.random.default_rng(17)
     pairs = read_few_cocited(data)
+    partners = defaultdict(set)
+    for pair in read_cocited(data / COCITED):
+        partners[pair.first].add(pair.second)
+        partners[pair.second].add(pair.first)
     unseen = [_query_first(pair) for pair in pairs if is_held_out(pair.first) or is_held_out(pair.second)]
     unseen = [unseen[number] for number in random.permutation(len(unseen))[:TESTS]]
     documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
@@ -117,7 +127,16 @@ def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
     pool = list(dict.fromkeys(pair.second for pair in pairs))
     pool += [paper for paper in others if paper not in set(pool) and corpus.has(paper)][: AMONG - len(pool)]
     queries = [(corpus.place[pair.first], corpus.place[pair.second]) for pair in pairs]
-    return CocitedTest(corpus, queries, [corpus.place[paper] for paper in pool])
+    place = {paper: corpus.place[paper] for paper in pool}
+    return CocitedTest(
+        corpus,
+        queries,
+        list(place.values()),
+        {
+            corpus.place[pair.first]: frozenset(place[each] for each in partners[pair.first] & place.keys())
+            for pair in pairs
+        },
+    )
 
 
 def read_few_cocited(data: Path) -> list[Cocited]:
@@ -207,7 +226,10 @@ def run(args: argparse.Namespace) -> int:
     checks = Checks({"dev": development_set(args.data, corpus_of, plain)}, None)
     if not args.no_cocited:
         checks = replace(checks, cocited=cocited_test(args.data, corpus_of))
-    rounds = [graded_set(args.data, corpus_of, plain, file, recipe.zeros) for file in args.judgements]
+    rounds = [
+        graded_set(args.data, corpus_of, plain, file, recipe.zeros, recipe.ranked > 0)
+        for file in args.judgements
+    ]
     for number, (corpus, _, unseen) in enumerate(rounds, start=1):
         checks.pools[f"held_out_{number}"] = corpus, unseen
     pools = [(corpus, pool) for corpus, seen, _ in rounds for pool in seen]
