@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from search.aspects import STEMS, Tensors, read_aspects
+from search.aspects import STEMS, read_aspects
 from search.errors import ModelError
 from search.pipeline import Model, Read, in_order, read_ahead
 from search.presets import Weights, find_weights
 from search.tokens import Document, Packer
+from search.trained import Tensors
 from search.types import FACETS
 
 __all__ = ["Document", "Encoded", "Encoder", "load_encoder"]

@@ -9,23 +9,18 @@ Classification". Where a source says what a sentence is, the store lets that win
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from search.errors import ModelError
+from search.facet_weights import KIND, STEM, labeller_id, read_labeller
+from search.trained import save_trained
 from search.types import FACETS
 
-MODELS = Path(__file__).parent / "models"
-WEIGHTS, CARD = "facets.safetensors", "facets.json"
 HIDDEN_FROM_ATTENTION = -1e4  # finite, so that a row with nothing to look at stays a number
 
 
@@ -161,46 +156,21 @@ def _bias(seen: Tensor) -> Tensor:
 
 
 def load_labeller(folder: Path | None = None) -> FacetLabeller:
-    """The shipped labeller, or the one in `folder` or in the folder TRIPTYCH_FACETS names; in float32."""
-    folder = folder or Path(os.environ.get("TRIPTYCH_FACETS") or MODELS)
-    shape, promised, data = _read(folder)
-    found = hashlib.sha256(data).hexdigest()
-    if found != promised:
-        raise ModelError(
-            f"The facet labeller in {folder / WEIGHTS} has hash {found[:12]}… instead of {promised[:12]}…: "
-            "fetch the file again, or train it with `python -m training facets`."
-        )
-    labeller = FacetLabeller(shape, id=f"facets-{found[:12]}")
+    """The labeller of `read_labeller` to run in torch, in float32."""
+    weights = read_labeller(folder)
     try:
-        labeller.load_state_dict({name: tensor.float() for name, tensor in load_tensors(data).items()})
-    except (RuntimeError, ValueError) as error:
+        labeller = FacetLabeller(Shape(**weights.shape), weights.id)
+        labeller.load_state_dict({name: torch.from_numpy(one) for name, one in weights.tensors.items()})
+    except (RuntimeError, ValueError, TypeError) as error:
         raise ModelError(
-            f"The facet labeller in {folder / WEIGHTS} does not have the sizes that {CARD} gives: "
-            "fetch both files again, or train it with `python -m training facets`."
+            f"The facet labeller does not have the sizes that {STEM}.json gives: "
+            f"fetch both files again, or train it with `{KIND.command}`."
         ) from error
     return labeller.eval()
 
 
-def _read(folder: Path) -> tuple[Shape, str, bytes]:
-    try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        return Shape(**card["shape"]), str(card["sha256"]), (folder / WEIGHTS).read_bytes()
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(
-            f"The facet labeller in {folder} cannot be read ({type(error).__name__}): {WEIGHTS} and {CARD} "
-            "must both be there, as `python -m training facets` writes them."
-        ) from error
-
-
 def save_labeller(labeller: FacetLabeller, folder: Path, notes: dict[str, Any] | None = None) -> str:
     """Write weights (half precision) and card to `folder`; returns the labeller's id."""
-    tensors = {name: tensor.half().cpu().contiguous() for name, tensor in labeller.state_dict().items()}
-    data = save_tensors(tensors)
-    digest = hashlib.sha256(data).hexdigest()
-    card = {"shape": asdict(labeller.shape) | {"dropout": 0.0}, "sha256": digest} | (notes or {})
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in ((WEIGHTS, data), (CARD, (json.dumps(card, indent=1) + "\n").encode())):
-        draft = folder / f"{name}.part"
-        draft.write_bytes(content)
-        draft.replace(folder / name)
-    return f"facets-{digest[:12]}"
+    tensors = {name: tensor.cpu() for name, tensor in labeller.state_dict().items()}
+    card = {"shape": asdict(labeller.shape) | {"dropout": 0.0}} | (notes or {})
+    return labeller_id(save_trained(tensors, folder, STEM, card))

@@ -13,17 +13,18 @@ import torch
 from safetensors.numpy import load_file
 
 from search import torch_model
-from search.aspects import DOWN, UP, files, lay_over, read_aspects, save_aspects
+from search.aspects import DOWN, STEMS, UP, lay_over, read_aspects, save_aspects
 from search.encoding import Document, Encoded, Encoder
 from search.errors import ModelError
 from search.onnx_model import OnnxModel
 from search.torch_model import TorchModel, load_packer
+from search.trained import files
 from tests.tiny_models import make_bert
 
 Arrays = dict[str, np.ndarray]
 DOCUMENT = Document("graph search", ("We study a new method.", "It is fast on large data.", "the results"))
 WORDS = "embeddings.word_embeddings.weight"
-WEIGHTS, CARD = (file.name for file in files(Path(), "default"))
+WEIGHTS, CARD = (file.name for file in files(Path(), STEMS["default"]))
 
 
 @pytest.fixture
@@ -70,9 +71,7 @@ def test_a_changed_byte_is_refused(folder: Path, tensors: Arrays, place: int) ->
     data = bytearray((folder / WEIGHTS).read_bytes())
     data[place] ^= 1
     (folder / WEIGHTS).write_bytes(data)
-    words = (
-        rf"instead of {digest[:12]}….* fetch the file again, or train it with `python -m training aspects`"
-    )
+    words = rf"should have the hash {digest[:12]}….* fetch the file again, or train it with `python -m training aspects`"
     with pytest.raises(ModelError, match=words):
         read_aspects()
 

@@ -10,16 +10,12 @@ import torch
 
 from search.encoding import Document, load_encoder
 from search.errors import ModelError
-from search.facets import (
-    CARD,
-    WEIGHTS,
-    FacetLabeller,
-    Shape,
-    assign,
-    load_labeller,
-    save_labeller,
-)
+from search.facet_weights import STEM
+from search.facets import FacetLabeller, Shape, assign, load_labeller, save_labeller
+from search.trained import files
 from search.types import FACETS
+
+WEIGHTS, CARD = (file.name for file in files(Path(), STEM))
 
 TINY = Shape(layer=1, layers=2, hidden=16, heads=4, inner=32, sentence_layers=1, sentence_inner=24, places=4)
 
@@ -114,7 +110,7 @@ def test_broken_weights_are_refused(labeller: FacetLabeller, tmp_path: Path) -> 
     weights = bytearray((tmp_path / WEIGHTS).read_bytes())
     weights[-1] ^= 1
     (tmp_path / WEIGHTS).write_bytes(weights)
-    with pytest.raises(ModelError, match="has hash"):
+    with pytest.raises(ModelError, match="should have the hash"):
         load_labeller(tmp_path)
 
 
@@ -125,6 +121,9 @@ def test_missing_or_wrong_card_is_refused(labeller: FacetLabeller, tmp_path: Pat
     card = (tmp_path / CARD).read_text()
     (tmp_path / CARD).write_text(card.replace('"hidden": 16', '"hidden": 32'))
     with pytest.raises(ModelError, match="does not have the sizes"):
+        load_labeller(tmp_path)
+    (tmp_path / CARD).write_text(json.dumps({"sha256": json.loads(card)["sha256"]}))
+    with pytest.raises(ModelError, match="does not give the shape"):
         load_labeller(tmp_path)
 
 

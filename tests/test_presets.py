@@ -201,7 +201,7 @@ def test_a_damaged_labeller_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         read_labeller()
     (tmp_path / "facets.json").write_text(json.dumps({"shape": {"layer": 3}, "sha256": "0" * 64}))
     (tmp_path / "facets.safetensors").write_bytes(b"half a fi")
-    with pytest.raises(ModelError, match="instead of 000000000000…"):
+    with pytest.raises(ModelError, match="should have the hash 000000000000…"):
         read_labeller()
 
 

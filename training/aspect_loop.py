@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from evaluation.metrics import pool_values
-from search.aspects import Tensors
 from search.fusion import ROLE, WORDS
+from search.trained import Tensors
 from training import aspect_losses as losses
 from training.aspect_data import Aligned, Corpus, Pool
 from training.aspect_model import UpperLayers, interpolated
