@@ -13,11 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from search.errors import ModelError
 from search.facet_weights import KIND, STEM, labeller_id, read_labeller
+from search.graph import distance_bucket
 from search.trained import save_trained
 from search.types import FACETS
 
@@ -39,6 +41,8 @@ class Shape:
     sentence_inner: int = 768
     places: int = 16
     """Places counted from the start and from the end before "far away"."""
+    buckets: int = 0
+    """Of distances between words, where the encoder's attention has a bias by them (MPNet)."""
     dropout: float = 0.0
 
 
@@ -94,6 +98,8 @@ class FacetLabeller(nn.Module):
         )
         self.dropout = nn.Dropout(shape.dropout)
         self.head = nn.Linear(shape.hidden, len(FACETS))
+        if shape.buckets:
+            self.register_buffer("near", torch.zeros(shape.buckets, shape.heads))
         for place in (self.starts.weight, self.ends.weight, self.depth.weight, self.depth.bias):
             nn.init.zeros_(place)
 
@@ -116,6 +122,8 @@ class FacetLabeller(nn.Module):
         opens = mine - (assignment * earlier).sum(1)
         x = hidden + assignment.transpose(1, 2) @ place + opens.unsqueeze(-1) * self.first
         bias = _bias(_visible(mine, attention_mask.to(hidden.dtype)))
+        if self.shape.buckets:
+            bias = bias + nearness(self.near, hidden.shape[1])
         for layer in self.words:
             x = layer(x, bias)
         lengths = assignment.sum(-1, keepdim=True)
@@ -153,6 +161,13 @@ def _visible(mine: Tensor, mask: Tensor) -> Tensor:
 def _bias(seen: Tensor) -> Tensor:
     """[b, t] of 0 and 1 -> what is added to attention scores, [b, 1, 1, t]."""
     return ((1 - seen) * HIDDEN_FROM_ATTENTION)[:, None, None, :]
+
+
+def nearness(near: Tensor, length: int) -> Tensor:
+    """MPNet's bias by distance: table [buckets, heads] -> [1, heads, length, length]."""
+    place = np.arange(length)
+    buckets = distance_bucket(place[None, :] - place[:, None], len(near))
+    return near[torch.from_numpy(buckets).to(near.device)].permute(2, 0, 1)[None]
 
 
 def load_labeller(folder: Path | None = None) -> FacetLabeller:

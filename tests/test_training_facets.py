@@ -18,8 +18,10 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import AutoModel, BertConfig, BertModel
 
-from search.facets import FacetLabeller, Shape, load_labeller
+from search.facets import FacetLabeller, Shape, load_labeller, nearness, save_labeller
 from search.types import FACETS, Facet
+from tests.tiny_models import make_mpnet
+from training import facets
 from training.__main__ import main
 from training.examples import Example, read_csabstruct, read_medline, targets
 from training.facets import fit_shape, new_labeller, prepare
@@ -189,6 +191,111 @@ def test_copied_layers_compute_what_the_encoder_computes(encoder_folder: Path, r
     output = encoder(torch.tensor([[2, 5, 6, 7, 8, 3]]), output_hidden_states=True)
     layer = labeller.words[0](output.hidden_states[1], torch.zeros(1, 1, 1, 6))
     torch.testing.assert_close(layer, output.last_hidden_state, rtol=1e-4, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_mpnet(tmp_path_factory.mktemp("mpnet"), places=512)
+
+
+LARGER = Recipe(stages=(Stage("all", 4, 1e-2, 1e-2, {"csabstruct": 1.0}),), tokens=256, upper=2, rank=3)
+
+
+def larger(folder: Path) -> Trainer:
+    encoder = load(folder)
+    recipe = replace(LARGER, shape=fit_shape(encoder.config, LARGER.upper))
+    return Trainer(recipe, new_labeller(recipe, encoder), CPU)
+
+
+def test_layers_copied_from_mpnet_compute_what_it_computes(mpnet: Path) -> None:
+    """Its attention has a bias by distance; the additions change nothing as long as they are zero."""
+    ids = torch.tensor([[0, 5, 6, 7, 8, 9, 10, 2]])
+    output = load(mpnet).eval()(ids, output_hidden_states=True)
+    labeller = larger(mpnet).labeller.eval()
+    x, bias = output.hidden_states[1], nearness(labeller.near, ids.shape[1])
+    assert bias.abs().max() > 0.1
+    for layer in labeller.words:
+        x = layer(x, bias)
+    torch.testing.assert_close(x, output.last_hidden_state, rtol=1e-4, atol=1e-4)
+
+
+def test_a_larger_labeller_learns_by_low_rank_additions(mpnet: Path, data: Path, tmp_path: Path) -> None:
+    trainer = larger(mpnet)
+    before = {name: value.clone() for name, value in trainer.labeller.state_dict().items()}
+    lower = LowerLayers.cut(load(mpnet), mpnet, trainer.recipe.shape.layer)
+    corpora, checks = prepare(data, lower, trainer.recipe, tmp_path / "states", lambda line: None)
+    made = train(trainer, corpora, checks, tmp_path, lambda line: None)
+    history = json.loads((tmp_path / "run.json").read_text())["history"]
+    assert history[-1]["loss"] < history[0]["loss"]
+    after = trainer.labeller.state_dict()
+    moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
+    assert all(name.endswith((".down", ".up")) for name in moved if name.startswith("words."))
+    assert any(name.endswith(".up") for name in moved)
+    # What is kept has no additions any more, and says the same.
+    batch = checks["dev"].batch([0, 1], CPU)
+    loaded = load_labeller(tmp_path)
+    parts = batch.hidden, batch.mask, batch.assignment
+    torch.testing.assert_close(loaded(*parts), made(*parts), rtol=0, atol=0.02)
+    trainer.labeller.load_state_dict(trainer.kept)
+    torch.testing.assert_close(made(*parts), trainer.labeller.eval()(*parts), rtol=1e-3, atol=1e-4)
+
+
+@pytest.fixture
+def asked(
+    mpnet: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[FacetLabeller, facets.Taught]:
+    """A teacher that stands over the tiny encoder, asked about the papers of a file of judgements."""
+    monkeypatch.setattr(facets, "_load", lambda preset: (mpnet, load(mpnet)))
+    (tmp_path / "judgements.jsonl").write_text(
+        json.dumps({"query": "a1", "facet": "method", "sentences": [0], "grades": {"a2": 1, "a3": 0}}) + "\n"
+    )
+    monkeypatch.setattr(facets, "JUDGEMENTS", [tmp_path / "judgements.jsonl"])
+    texts = ["We study a new method. It is fast on large data.", "We show results.", "A graph. The data."]
+    with gzip.open(tmp_path / "acl_anthology.jsonl.gz", "wt") as file:
+        for number, text in enumerate([*texts, "Not asked for."], start=1):
+            record = {"id": f"a{number}", "title": f"Paper {number}", "abstract": text}
+            file.write(json.dumps(record) + "\n")
+    (tmp_path / "csfcube").mkdir()
+    (tmp_path / "csfcube" / "abstracts-csfcube-preds.jsonl").write_text('{"title": "PAPER: 3"}\n')
+    teacher = larger(mpnet).averaged()
+    torch.nn.init.normal_(teacher.head.weight)
+    save_labeller(teacher, tmp_path / "teacher")
+    return teacher, facets.ask_teacher(tmp_path / "teacher", tmp_path, tmp_path / "states", CPU)
+
+
+def test_a_teacher_labels_papers_nobody_labelled(
+    asked: tuple[FacetLabeller, facets.Taught], mpnet: Path, tmp_path: Path
+) -> None:
+    teacher, taught = asked
+    assert [document.title for document in taught.documents] == ["Paper 1", "Paper 2"]
+    assert [len(each) for each in taught.facets] == [2, 1]
+    lower = LowerLayers.cut(load(mpnet), mpnet, teacher.layer)
+    batch = lower.states(taught.documents, tmp_path / "again", lambda done, total: None).batch([0, 1], CPU)
+    found = teacher(batch.hidden, batch.mask, batch.assignment).detach().numpy()
+    np.testing.assert_allclose(taught.facets[0], found[0], atol=0.02)
+    np.testing.assert_allclose(taught.facets[1], found[1, :1], atol=0.02)
+
+
+def test_what_a_teacher_says_is_learned(
+    asked: tuple[FacetLabeller, facets.Taught],
+    data: Path,
+    encoder_folder: Path,
+    recipe: Recipe,
+    tmp_path: Path,
+) -> None:
+    lower = LowerLayers.cut(load(encoder_folder), encoder_folder, 1)
+    corpora, checks = prepare(data, lower, recipe, tmp_path / "s", lambda line: None, asked[1])
+    np.testing.assert_array_equal(corpora["taught"][0].targets[0], asked[1].facets[0])
+    stage = Stage("taught", 30, 3e-3, 1e-2, {"taught": 1.0})
+    trainer = fresh(replace(recipe, stages=(stage,)), encoder_folder)
+    train(trainer, corpora, checks, tmp_path, lambda line: None)
+    assert trainer.history[-1]["loss"] < 0.9 * trainer.history[0]["loss"]
+
+
+def test_a_corpus_that_is_not_there_is_left_out(prepared: Prepared, recipe: Recipe) -> None:
+    stage = Stage("both", 1, 1e-3, 1e-3, {"csabstruct": 1.0, "taught": 1.0})
+    plan = make_plan(replace(recipe, stages=(stage,)), prepared[0])
+    assert {step.corpus for step in plan} == {"csabstruct"}
 
 
 def test_kept_states_are_those_of_the_whole_encoder(

@@ -22,6 +22,8 @@ from training.papers import Cocited
 from training.states import Batch, LowerLayers, States
 from training.teacher import Vectors
 
+JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("", "-more", "-fresh")]
+"""In the order they were made; the last pools were drawn with the trained encoder."""
 HELD_OUT_SHARE = 10
 """One pool in this many is only scored."""
 NEAREST, FOLLOWING = 5, 100

@@ -13,31 +13,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import linear, normalize
+from torch.nn.functional import normalize
 
 from search.aspects import DOWN, UP
 from search.errors import ModelError
-from search.facets import Layer
-from search.graph import BERT_NAMES, MPNET_NAMES, distance_bucket
+from search.facets import Layer, nearness
+from search.graph import BERT_NAMES, MPNET_NAMES
+from training.adapters import adapt
 from training.states import Batch
 
 HIDDEN_FROM_ATTENTION = -1e4
-
-
-class Adapted(nn.Module):
-    """A linear layer that stays as it is, and a low-rank addition that is trained (Hu et al. 2022, LoRA).
-
-    x W' + b + x down' up' with down [rank, in] and up [out, rank], which starts at zero.
-    """
-
-    def __init__(self, plain: nn.Linear, rank: int) -> None:
-        super().__init__()
-        self.weight, self.bias = (nn.Parameter(part, False) for part in (plain.weight.data, plain.bias.data))
-        self.down = nn.Parameter(torch.randn(rank, plain.in_features) / plain.in_features**0.5)
-        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias) + linear(linear(x, self.down), self.up)
 
 
 class UpperLayers(nn.Module):
@@ -66,34 +51,20 @@ class UpperLayers(nn.Module):
         near = getattr(encoder.encoder, "relative_attention_bias", None)
         self.register_buffer("near", None if near is None else near.weight.data.clone(), persistent=False)
         if rank:
-            self._adapt(rank)
-
-    def _adapt(self, rank: int) -> None:
-        for parameter in self.parameters():
-            parameter.requires_grad_(False)
-        for layer in self.layers:
-            for name, part in list(layer.named_children()):
-                if isinstance(part, nn.Linear):
-                    setattr(layer, name, Adapted(part, rank))
+            adapt(self.layers, rank)
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Unit vectors of sentences [b, n, d], zero where there is none, and of papers [b, d]."""
         x = batch.hidden
         bias = ((1 - batch.mask) * HIDDEN_FROM_ATTENTION)[:, None, None, :].to(x.dtype)
         if self.near is not None:
-            bias = bias + self._nearness(x.shape[1]).to(x.dtype)
+            bias = bias + nearness(self.near, x.shape[1]).to(x.dtype)
         for layer in self.layers:
             x = layer(x, bias)
         with torch.autocast(x.device.type, enabled=False):  # likeness needs all digits
             x = x.float()
             papers = (batch.mask.unsqueeze(-1) * x).sum(1)
             return normalize(batch.assignment @ x, dim=-1), normalize(papers, dim=-1)
-
-    def _nearness(self, length: int) -> Tensor:
-        """MPNet's bias by distance, [1, heads, t, t]."""
-        place = np.arange(length)
-        buckets = distance_bucket(place[None, :] - place[:, None], len(self.near))
-        return self.near[torch.from_numpy(buckets).to(self.near.device)].permute(2, 0, 1)[None]
 
     def tensors(self) -> dict[str, Tensor]:
         """What was trained under the names the encoder gives it; of low-rank additions, both factors."""

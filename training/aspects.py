@@ -8,7 +8,6 @@ where its last checkpoint was; everything is fixed by the seed.
 from __future__ import annotations
 
 import argparse
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
@@ -24,6 +23,7 @@ from search.encoding import load_encoder
 from search.presets import find_weights
 from search.tokens import Document
 from training.aspect_data import (
+    JUDGEMENTS,
     Corpus,
     Graded,
     Pool,
@@ -52,9 +52,8 @@ from training.papers import (
 )
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
+from training.telling import progress_of, say
 
-JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("", "-more", "-fresh")]
-"""In the order they were made; the last pools were drawn with the trained encoder."""
 UNTRAINED = {"default": "untrained", "quality": "quality-untrained"}
 COMPANY = 3
 """Most papers a sentence may cite for two of them to count as co-cited."""
@@ -64,7 +63,6 @@ ALL = 999
 MAPPED = 1024
 """Papers the first guess of the mapping to the teacher's vectors is made from."""
 
-Say = Callable[[str], None]
 Encode = Callable[[Sequence[Document]], Vectors]
 
 
@@ -217,11 +215,13 @@ def run(args: argparse.Namespace) -> int:
     layer = encoder.config.num_hidden_layers - recipe.upper
     model = UpperLayers(encoder, layer, recipe.dropout, recipe.rank)
     lower = LowerLayers.cut(encoder.to(device), folder, layer)
-    teach = _encoding(args.teacher, args.cache / "teacher", _say) if recipe.needs_teacher() else None
-    plain = _encoding("untrained", args.cache / "plain", _say)
+    teach = _encoding(args.teacher, args.cache / "teacher") if recipe.needs_teacher() else None
+    plain = _encoding("untrained", args.cache / "plain")
 
     def corpus_of(documents: Mapping[str, Document], taught: bool = True) -> Corpus:
-        return make_corpus(documents, lower, args.cache / "states", _progress(), teach if taught else None)
+        return make_corpus(
+            documents, lower, args.cache / "states", progress_of(say), teach if taught else None
+        )
 
     checks = Checks({"dev": development_set(args.data, corpus_of, plain)}, None)
     if not args.no_cocited:
@@ -238,17 +238,17 @@ def run(args: argparse.Namespace) -> int:
         data = replace(cited_set(args.data, corpus_of, plain), pools=data.pools)
     first = rounds[0][0]
     mapping = first_mapping(first, plain(first.documents[:MAPPED])) if teach else torch.zeros(1, 1)
-    _say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")
+    say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")
     trainer = AspectTrainer(recipe, model, mapping, device)
     if args.start:
         trainer.begin_with(read_aspects(args.encoder, args.start).tensors)
-    trained = train(trainer, data, checks, args.out, _say, not args.no_first_score)
+    trained = train(trainer, data, checks, args.out, say, not args.no_first_score)
     made = save_aspects(trained.tensors(), args.out, {"recipe": asdict(recipe)}, args.encoder)
-    _say(f"saved {made} in {args.out}")
+    say(f"saved {made} in {args.out}")
     return 0
 
 
-def _encoding(name: str, folder: Path, say: Say) -> Encode:
+def _encoding(name: str, folder: Path) -> Encode:
     """Vectors without labels, kept in the folder; the model is loaded when the first is missing."""
 
     def encode(documents: Sequence[Document]) -> Vectors:
@@ -256,17 +256,3 @@ def _encoding(name: str, folder: Path, say: Say) -> Encode:
         return encode_all(documents, encoder.without_labels(), folder, say)
 
     return encode
-
-
-def _progress() -> Callable[[int, int], None]:
-    started = time.monotonic()
-
-    def show(done: int, total: int) -> None:
-        left = (time.monotonic() - started) / done * (total - done)
-        _say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
-
-    return show
-
-
-def _say(line: str) -> None:
-    print(time.strftime("%H:%M:%S"), line, flush=True)

@@ -8,19 +8,22 @@ the last steps are what is scored and kept.
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from transformers import AutoModel, PretrainedConfig
 
-from search.facets import FacetLabeller, Shape
+from search.facets import FacetLabeller, Shape, load_labeller
+from search.graph import BERT_NAMES, MPNET_NAMES
 from search.presets import find_weights
 from search.tokens import Document
+from search.types import FACETS
+from training.adapters import adapt
+from training.aspect_data import JUDGEMENTS, read_graded
 from training.aspect_model import layer_names
 from training.examples import (
     CSABSTRUCT_DEV,
@@ -33,9 +36,11 @@ from training.examples import (
     targets,
     words,
 )
-from training.loop import Trainer, train
-from training.plan import Recipe
+from training.loop import Trainer, predict, train
+from training.papers import ACL, CSFCUBE, normalised, read_documents, read_test_titles
+from training.plan import RECIPES, Recipe
 from training.states import LowerLayers, States
+from training.telling import Say, progress_of, say
 from training.workers import first_worker_first, join_workers
 
 MEDLINE_CHECKED = 100
@@ -47,14 +52,24 @@ def new_labeller(recipe: Recipe, encoder: nn.Module) -> FacetLabeller:
     torch.manual_seed(recipe.seed)
     shape = Shape(**(asdict(recipe.shape) | {"dropout": recipe.dropout}))
     labeller = FacetLabeller(shape)
+    names = MPNET_NAMES if shape.buckets else BERT_NAMES
     for number, layer in enumerate(labeller.words):
         source = encoder.encoder.layer[shape.layer + number].state_dict()
-        layer.load_state_dict({ours: source[theirs] for ours, theirs in layer_names()})
+        layer.load_state_dict({ours: source[theirs] for ours, theirs in layer_names(names)})
+    if shape.buckets:
+        labeller.near.copy_(encoder.encoder.relative_attention_bias.weight.data)
+    if recipe.rank:
+        adapt(labeller.words, recipe.rank)
     return labeller
 
 
 def prepare(
-    data: Path, lower: LowerLayers, recipe: Recipe, cache: Path, say: Callable[[str], None]
+    data: Path,
+    lower: LowerLayers,
+    recipe: Recipe,
+    cache: Path,
+    tell: Say,
+    taught: Taught | None = None,
 ) -> tuple[dict[str, list[States]], dict[str, States]]:
     """Corpora to train on and to check on, as hidden states."""
     train = read_csabstruct(data / CSABSTRUCT_TRAIN)
@@ -66,15 +81,9 @@ def prepare(
             targets(example, recipe.doubt) if least is None else targets(example, 0.0, False, least)
             for example in examples
         ]
-        started = time.monotonic()
-
-        def progress(done: int, total: int) -> None:
-            left = (time.monotonic() - started) / done * (total - done)
-            say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
-
         pairs = zip(titles, examples, strict=True)
         documents = [Document(title, example.sentences) for title, example in pairs]
-        return lower.states(documents, cache, progress, wanted)
+        return lower.states(documents, cache, progress_of(tell), wanted)
 
     def part(examples: list[Example], held_out: bool) -> list[Example]:
         return [example for example in examples if example.held_out == held_out]
@@ -94,6 +103,8 @@ def prepare(
             )
         ],
     }
+    if taught:
+        corpora["taught"] = [lower.states(taught.documents, cache, progress_of(tell), taught.facets)]
     dev = read_csabstruct(data / CSABSTRUCT_DEV)
     unseen_medline = part(medline, True)[:MEDLINE_CHECKED]
     checks = {
@@ -105,6 +116,31 @@ def prepare(
         "medline_held_out": states(unseen_medline, [example.title for example in unseen_medline], 0.0),
     }
     return corpora, checks
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """Abstracts nobody labelled, and what a larger labeller says of them."""
+
+    documents: list[Document]
+    facets: list[NDArray[np.float32]]
+    """[n, 5] of each."""
+
+
+def ask_teacher(folder: Path, data: Path, cache: Path, device: torch.device) -> Taught:
+    """The papers of our judgements as the labeller in the folder sees them; none of them is in CSFCube."""
+    wanted = {paper for file in JUDGEMENTS for one in read_graded(file) for paper in (one.query, *one.grades)}
+    forbidden = read_test_titles(data / CSFCUBE)
+    papers = read_documents(data / ACL, wanted).values()
+    documents = [paper for paper in papers if normalised(paper.title) not in forbidden]
+    labeller = load_labeller(folder).to(device)
+    base, encoder = _load("quality")
+    lower = LowerLayers.cut(encoder.to(device), base, labeller.layer)
+    states = lower.states(documents, cache, progress_of(say))
+    facets = [np.zeros((len(document.sentences), len(FACETS)), np.float32) for document in documents]
+    for window, found in zip(states.windows, predict(labeller, states, device), strict=True):
+        facets[window.document][window.rows.start : window.rows.stop] = found
+    return Taught(documents, facets)
 
 
 def _lent_titles(medline: list[Example], count: int, seed: int) -> list[str]:
@@ -123,21 +159,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder", default="default", help="preset or folder of the encoder it branches off"
     )
+    parser.add_argument("--teacher", type=Path, help="folder of a labeller made with `--encoder quality`")
     parser.add_argument("--seed", type=int, default=Recipe().seed)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
 
 
-def fit_shape(config: PretrainedConfig) -> Shape:
-    """Branch off in the middle: the lower half of the encoder is shared, the upper half copied."""
-    layer = config.num_hidden_layers // 2
+def fit_shape(config: PretrainedConfig, upper: int = 0) -> Shape:
+    """Branch off below the encoder's upper layers, which are copied; what is below them is shared."""
+    upper = upper or (config.num_hidden_layers + 1) // 2
     return Shape(
-        layer=layer,
-        layers=config.num_hidden_layers - layer,
+        layer=config.num_hidden_layers - upper,
+        layers=upper,
         hidden=config.hidden_size,
         heads=config.num_attention_heads,
         inner=config.intermediate_size,
         sentence_inner=2 * config.hidden_size,
+        buckets=config.relative_attention_num_buckets if config.model_type == "mpnet" else 0,
     )
 
 
@@ -146,16 +184,18 @@ def run(args: argparse.Namespace) -> int:
     join_workers()
     device = torch.device(args.device)
     args.out.mkdir(parents=True, exist_ok=True)
-    folder = find_weights(args.encoder).folder
-    encoder = AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)
-    recipe = replace(Recipe(seed=args.seed), shape=fit_shape(encoder.config))
+    folder, encoder = _load(args.encoder)
+    recipe = replace(RECIPES.get(args.encoder, RECIPES["default"]), seed=args.seed)
+    recipe = replace(recipe, shape=fit_shape(encoder.config, recipe.upper))
     trainer = Trainer(recipe, new_labeller(recipe, encoder), device)
     lower = LowerLayers.cut(encoder.to(device), folder, recipe.shape.layer)
     with first_worker_first():
-        corpora, checks = prepare(args.data, lower, recipe, args.out / "states", _say)
-    train(trainer, corpora, checks, args.out, _say)
+        taught = ask_teacher(args.teacher, args.data, args.out / "states", device) if args.teacher else None
+        corpora, checks = prepare(args.data, lower, recipe, args.out / "states", say, taught)
+    train(trainer, corpora, checks, args.out, say)
     return 0
 
 
-def _say(line: str) -> None:
-    print(time.strftime("%H:%M:%S"), line, flush=True)
+def _load(preset: str) -> tuple[Path, nn.Module]:
+    folder = find_weights(preset).folder
+    return folder, AutoModel.from_pretrained(folder, local_files_only=True, add_pooling_layer=False)

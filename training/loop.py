@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 
 from search.facets import FacetLabeller, save_labeller
 from search.types import FACETS
+from training.adapters import merge
 from training.plan import Recipe, Stage, Step, make_plan, variant
 from training.states import Batch, States, autocast, by_length
 from training.workers import my_part, share_gradients, worker, workers
@@ -83,8 +85,8 @@ class Trainer:
         self.optimizer = self._optimizer(recipe.stages[0])
 
     def _optimizer(self, stage: Stage) -> torch.optim.AdamW:
-        copied = [list(layer.parameters()) for layer in self.labeller.words]
-        inside = {id(parameter) for layer in copied for parameter in layer}
+        copied = [[p for p in layer.parameters() if p.requires_grad] for layer in self.labeller.words]
+        inside = {id(parameter) for parameter in self.labeller.words.parameters()}
         groups = [
             {
                 "params": [p for p in self.labeller.parameters() if id(p) not in inside],
@@ -131,11 +133,12 @@ class Trainer:
 
     def averaged(self) -> FacetLabeller:
         """The labeller with the mean of the branches' averaged weights (Wortsman et al. 2022)."""
-        labeller = FacetLabeller(self.labeller.shape).to(self.device)
+        labeller = copy.deepcopy(self.labeller)
         all_kept = [*self.branches, self.kept]
         labeller.load_state_dict(
             {name: sum(kept[name] for kept in all_kept) / len(all_kept) for name in self.kept}
         )
+        merge(labeller.words)
         return labeller.eval()
 
     def save(self, path: Path) -> None:
@@ -226,4 +229,4 @@ def _report(
     say(f"{stage} epoch {step.epoch + 1}: " + json.dumps(scores))
     notes = {"recipe": asdict(trainer.recipe), "history": trainer.history}
     (out / "run.json").write_text(json.dumps(notes, indent=1) + "\n", encoding="utf-8")
-    save_labeller(labeller, out, {"scores": scores, "encoder": "all-MiniLM-L6-v2"})
+    save_labeller(labeller, out, {"scores": scores})

@@ -22,19 +22,26 @@ class Stage:
     """Peak learning rate of the uppermost copied layer; each layer below gets `fade` times that."""
     head_rate: float
     shares: dict[str, float]
-    """How much of each corpus one epoch takes."""
+    """How much of each corpus one epoch takes; `taught` is there only where a teacher is."""
     branch: bool = False
     """Begins, like every other branch, with the weights before the first; the result is their mean."""
+
+
+LATER = {"csabstruct": 1.0, "medline": 0.06, "taught": 0.1}
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     stages: tuple[Stage, ...] = (
-        Stage("medline", 1, 2e-4, 5e-4, {"medline": 1.0}),
-        Stage("csabstruct", 3, 2e-4, 5e-4, {"csabstruct": 1.0, "medline": 0.06}, branch=True),
-        Stage("csabstruct again", 3, 2e-4, 5e-4, {"csabstruct": 1.0, "medline": 0.06}, branch=True),
+        Stage("medline and what a teacher says", 1, 2e-4, 5e-4, {"medline": 1.0, "taught": 1.0}),
+        Stage("csabstruct", 3, 2e-4, 5e-4, LATER, branch=True),
+        Stage("csabstruct again", 3, 2e-4, 5e-4, LATER, branch=True),
     )
     seed: int = 7
+    upper: int = 0
+    """How many of the encoder's layers the labeller has its own copy of; 0 for the upper half."""
+    rank: int = 0
+    """Of low-rank additions to those layers; 0 trains the layers themselves."""
     tokens: int = 3072
     """Tokens in a batch, counting pads."""
     doubt: float = 1.0
@@ -48,6 +55,15 @@ class Recipe:
     medline_words: int = 220
     """Longer ones are left out: they cost most and look least like abstracts of other fields."""
     shape: Shape = field(default_factory=Shape)
+
+
+RECIPES = {
+    "default": Recipe(),
+    "quality": Recipe(
+        stages=(Stage("csabstruct", 3, 3e-4, 4e-4, {"csabstruct": 1.0, "medline": 0.25}),), upper=4, rank=32
+    ),
+}
+"""By preset: the labeller that ships, and a larger one to teach it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +80,8 @@ class Step:
 def make_plan(recipe: Recipe, corpora: dict[str, list[States]]) -> list[Step]:
     """All batches of a run in order; depends on the seed and the sizes alone, so a run can be resumed.
 
-    A corpus may come in several variants (with and without titles): epochs take them in turn.
+    A corpus may come in several variants (with and without titles): epochs take them in turn. What a stage
+    would take of a corpus that is not there is left out.
     """
     plan: list[Step] = []
     for number, stage in enumerate(recipe.stages):
@@ -74,6 +91,7 @@ def make_plan(recipe: Recipe, corpora: dict[str, list[States]]) -> list[Step]:
             mixed = [
                 (epoch, corpus, batch)
                 for corpus, share in stage.shares.items()
+                if corpus in corpora
                 for batch in _epoch(variant(corpora[corpus], number + epoch), share, recipe.tokens, random)
             ]
             batches += [mixed[place] for place in random.permutation(len(mixed))]
