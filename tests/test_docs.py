@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from search import __version__
 from search.settings import KEYS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,3 +75,9 @@ def test_every_line_to_copy_uses_what_is_there(package):
 def test_every_setting_is_described():
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert [key for key in KEYS if f"`{key}`" not in text] == []
+
+
+def test_the_changelog_begins_with_this_version():
+    newest = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == __version__
