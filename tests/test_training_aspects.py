@@ -41,7 +41,7 @@ from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet
 from training.aspect_model import UpperLayers, interpolated
 from training.aspect_plan import AspectRecipe, make_plan
 from training.aspects import cited_set, cocited_test, graded_set
-from training.papers import ACL, CITED, COCITED, CSFCUBE, Cocited, read_cocited, read_documents
+from training.papers import ACL, CITED, CITING, COCITED, CSFCUBE, Cocited, read_cocited, read_documents
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
 
@@ -485,9 +485,8 @@ def test_pairs_are_aligned_by_their_citing_sentence(corpus: Corpus) -> None:
 def test_mined_papers_are_near_and_not_linked() -> None:
     angles = np.linspace(0, 2, 30)
     papers = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float16)
-    vectors = Vectors(papers, papers, np.zeros((30, 5), np.float16), np.arange(31))
     pair = Aligned(0, 2, 0, 0)
-    (near,) = mine_neighbours([pair], vectors, {(0, 2), (2, 0), (0, 5)})
+    (near,) = mine_neighbours([pair], lambda paper: papers @ papers[paper], {(0, 2), (2, 0), (0, 5)})
     assert near == [1, 3, 4, 6, 7, 8, 9, 10, 11, 12]
 
 
@@ -734,6 +733,26 @@ def test_each_loss_falls_when_it_is_learned_alone(
     assert lost[-1] < 0.9 * lost[0]
 
 
+def test_a_pair_of_citing_and_cited_carries_no_single_match(
+    bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path
+) -> None:
+    data, _ = everything
+    recipe = replace(RECIPE, epochs=1, rate=0.0, dropout=0.0, pairs=4)
+    lost = []
+    for name, pairs in (
+        ("aligned", data.pairs),
+        ("mixed", [*data.pairs[:2], *(Aligned(one.first, one.second) for one in data.pairs[2:])]),
+        ("none", [Aligned(one.first, one.second) for one in data.pairs]),
+    ):
+        trainer = fresh(bert, recipe)
+        train(trainer, replace(data, pairs=pairs), Checks({}, None), folder_in(tmp_path, name), say_nothing)
+        lost.append(trainer.history[-1]["losses"])
+    assert lost[0]["whole"] == pytest.approx(lost[1]["whole"], abs=1e-3)
+    assert lost[0]["single"] != pytest.approx(lost[1]["single"], abs=1e-3)
+    assert "single" not in lost[2]
+    assert "multi" in lost[2]
+
+
 def test_the_share_says_how_far_the_result_moves(
     bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path
 ) -> None:
@@ -804,9 +823,13 @@ def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_pa
     def corpus_of(documents: dict[str, Document], taught: bool = True) -> Corpus:
         return make_corpus(documents, lower, tmp_path / "cache", no_progress, None)
 
-    data, test = cited_set(tmp_path, corpus_of, random_vectors), cocited_test(tmp_path, corpus_of)
+    write_lines(tmp_path / CITING, [{"citing": ids[one], "cited": ids[(one + 30) % 60]} for one in range(60)])
+    alone = cited_set(tmp_path, corpus_of, random_vectors)
+    assert all(pair.aligned for pair in alone.pairs)
+    data, test = cited_set(tmp_path, corpus_of, random_vectors, 20), cocited_test(tmp_path, corpus_of)
     assert data.cited is not None
-    assert data.pairs
+    assert 10 < sum(not pair.aligned for pair in data.pairs) <= 20
+    assert sum(pair.aligned for pair in data.pairs) == len(alone.pairs) > 0
     assert not set(kept_out) & set(data.cited.place)
     linked = {edge for pair in data.pairs for edge in ((pair.first, pair.second), (pair.second, pair.first))}
     for pair, near in zip(data.pairs, data.negatives, strict=True):

@@ -26,6 +26,9 @@ JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("",
 """In the order they were made; the last pools were drawn with the trained encoder."""
 HELD_OUT_SHARE = 10
 """One pool in this many is only scored."""
+NOT_ALIGNED = -1
+MINED, MINED_AMONG = 10, 40
+"""Negatives of a pair, out of so many nearest papers."""
 NEAREST, FOLLOWING = 5, 100
 """Of a pool that nobody graded: so many nearest papers, and as many out of those that follow."""
 
@@ -209,12 +212,17 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A co-cited pair as numbers of a corpus, and the sentence of each that the citing one is nearest to."""
+    """A pair as numbers of a corpus, and the sentence of each that the one citing both is nearest to."""
 
     first: int
     second: int
-    ours: int
-    theirs: int
+    ours: int = NOT_ALIGNED
+    theirs: int = NOT_ALIGNED
+
+    @property
+    def aligned(self) -> bool:
+        """False where one paper cites the other: no sentence says why."""
+        return self.ours != NOT_ALIGNED
 
 
 def align(pairs: Sequence[Cocited], corpus: Corpus, contexts: Vectors, sentences: Vectors) -> list[Aligned]:
@@ -238,12 +246,16 @@ def is_held_out(paper: str) -> bool:
 
 
 def mine_neighbours(
-    pairs: Sequence[Aligned], vectors: Vectors, linked: set[tuple[int, int]]
+    pairs: Sequence[Aligned],
+    likeness: Callable[[int], NDArray[np.float32]],
+    linked: set[tuple[int, int]],
 ) -> list[list[int]]:
-    """For each pair papers near the first that are not linked to it: same topic, hardly the same aspect."""
-    papers = vectors.papers.astype(np.float32)
+    """For each pair papers near the first that are not linked to it: same topic, hardly the same aspect.
+
+    `likeness` gives all papers' to one.
+    """
     near = []
     for pair in pairs:
-        order = np.argsort(-(papers @ papers[pair.first]))[1:40]
-        near.append([int(paper) for paper in order if (pair.first, int(paper)) not in linked][:10])
+        order = [int(paper) for paper in np.argsort(-likeness(pair.first))[:MINED_AMONG]]
+        near.append([p for p in order if p != pair.first and (pair.first, p) not in linked][:MINED])
     return near

@@ -156,8 +156,12 @@ class AspectTrainer:
             scores["multi"] = losses.transport(similarity, seen.present[:count], there)
         if self.recipe.whole:
             scores["whole"] = seen.wholes[:count] @ seen.wholes[count:].T
-        kind = self.recipe.contrast
-        parts = {name: losses.contrast(found, right, allowed, kind) for name, found in scores.items()}
+        told = torch.tensor([one.aligned for one in pairs], device=self.device)
+        parts = {}
+        for name, found in scores.items():
+            rows = told if name == "single" else torch.ones_like(told)
+            if rows.any():
+                parts[name] = losses.contrast(found[rows], right[rows], allowed[rows], self.recipe.contrast)
         return parts | self._taught_losses(data.cited, asking + others, seen)
 
     def averaged(self) -> UpperLayers:

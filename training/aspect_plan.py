@@ -27,6 +27,8 @@ class AspectRecipe:
     dropout: float = 0.1
     pairs: int = 10
     """Co-cited pairs in a batch; each brings a hard negative along."""
+    citing: int = 0
+    """So many pairs of a paper and one that it cites stand among them; they carry no single match."""
     graded: float = 1.0
     ranked: float = 0.0
     """The teacher's ranking of the pools, and of as many again that nobody graded."""

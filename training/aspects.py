@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import AutoModel
 
 from evaluation.pools import facet_positions, read_csfcube
@@ -24,6 +25,7 @@ from search.presets import find_weights
 from search.tokens import Document
 from training.aspect_data import (
     JUDGEMENTS,
+    Aligned,
     Corpus,
     Graded,
     Pool,
@@ -42,10 +44,12 @@ from training.aspect_plan import RECIPES, AspectRecipe
 from training.papers import (
     ACL,
     CITED,
+    CITING,
     COCITED,
     CSFCUBE,
     Cocited,
     normalised,
+    read_citing,
     read_cocited,
     read_documents,
     read_test_titles,
@@ -91,20 +95,48 @@ def graded_set(
     return corpus, seen + (ask_more(seen, corpus, words, labelled, len(seen)) if more else []), unseen
 
 
-def cited_set(data: Path, corpus_of: Callable[..., Corpus], encode: Encode) -> TrainingSet:
-    """Co-cited pairs to learn from, none of them with a held-out paper."""
-    pairs = [
-        pair for pair in read_few_cocited(data) if not (is_held_out(pair.first) or is_held_out(pair.second))
-    ]
-    documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
-    corpus = corpus_of(documents)
-    contexts = encode([Document("", (pair.contexts[0],)) for pair in pairs])
+def cited_set(
+    data: Path, corpus_of: Callable[..., Corpus], encode: Encode, citing: int = 0, seed: int = 0
+) -> TrainingSet:
+    """Co-cited pairs to learn from, and so many of citing and cited papers; none with a held-out paper.
+
+    Negatives are near by vector or by words and linked to the first paper in no way.
+    """
+    cocited = [pair for pair in read_few_cocited(data) if _may_learn(pair.first, pair.second)]
+    citations = [pair for pair in read_citing(data / CITING) if _may_learn(*pair)] if citing else []
+    chosen = np.random.default_rng([seed, 3]).permutation(len(citations))[:citing]
+    citations = [citations[number] for number in chosen]
+    named = [(pair.first, pair.second) for pair in cocited] + citations
+    documents = read_documents(data / CITED, {paper for pair in named for paper in pair})
+    corpus, words = corpus_of(documents), Words(documents)
     sentences = encode(corpus.documents)
-    aligned = align(pairs, corpus, contexts, sentences)
-    linked = {edge for one in aligned for edge in ((one.first, one.second), (one.second, one.first))}
-    negatives = mine_neighbours(aligned, sentences, linked)
-    negatives = [[paper for paper in near if corpus.window[paper] >= 0] for near in negatives]
-    return TrainingSet((), corpus, aligned, negatives)
+    contexts = encode([Document("", (pair.contexts[0],)) for pair in cocited])
+    pairs = align(cocited, corpus, contexts, sentences)
+    pairs += [
+        Aligned(corpus.place[one], corpus.place[other])
+        for one, other in citations
+        if corpus.has(one) and corpus.has(other)
+    ]
+    linked = {edge for one in pairs for edge in ((one.first, one.second), (one.second, one.first))}
+    wholes, ids = sentences.papers.astype(np.float32), list(documents)
+
+    def by_words(paper: int) -> NDArray[np.float32]:
+        document = corpus.documents[paper]
+        return words.likeness(document, range(len(document.sentences)), ids)
+
+    mined = [
+        mine_neighbours(pairs, likeness, linked)
+        for likeness in (lambda paper: wholes @ wholes[paper], by_words)
+    ]
+    negatives = [
+        [paper for paper in dict.fromkeys(near + alike) if corpus.window[paper] >= 0]
+        for near, alike in zip(*mined, strict=True)
+    ]
+    return TrainingSet((), corpus, pairs, negatives)
+
+
+def _may_learn(*papers: str) -> bool:
+    return not any(is_held_out(paper) for paper in papers)
 
 
 def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
@@ -235,7 +267,8 @@ def run(args: argparse.Namespace) -> int:
     pools = [(corpus, pool) for corpus, seen, _ in rounds for pool in seen]
     data = TrainingSet(pools[: args.pools])
     if recipe.needs_pairs():
-        data = replace(cited_set(args.data, corpus_of, plain), pools=data.pools)
+        cited = cited_set(args.data, corpus_of, plain, recipe.citing, recipe.seed)
+        data = replace(cited, pools=data.pools)
     first = rounds[0][0]
     mapping = first_mapping(first, plain(first.documents[:MAPPED])) if teach else torch.zeros(1, 1)
     say(f"{len(data.pools)} pools and {len(data.pairs)} pairs to learn from")

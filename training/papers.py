@@ -17,6 +17,7 @@ from search.tokens import Document
 ACL = Path("acl_anthology.jsonl.gz")
 CITED = Path("citations/papers.jsonl.gz")
 COCITED = Path("citations/cocite_pairs.jsonl.gz")
+CITING = Path("citations/cite_pairs.jsonl.gz")
 CSFCUBE = Path("csfcube/abstracts-csfcube-preds.jsonl")
 
 
@@ -53,6 +54,11 @@ def read_cocited(path: Path) -> list[Cocited]:
         texts = tuple(dict.fromkeys(context["text"] for context in contexts))
         pairs.append(Cocited(record["a"], record["b"], texts, contexts[0]["n"] or 99))
     return pairs
+
+
+def read_citing(path: Path) -> list[tuple[str, str]]:
+    """Citing and cited paper of all pairs of the file."""
+    return [(record["citing"], record["cited"]) for record in read_lines(path)]
 
 
 def read_test_titles(path: Path) -> set[str]:
