@@ -185,6 +185,7 @@ class Engine:
             whole=matching.similarities(asked.whole, self.paper_vectors[found.rows]),
             words=found.words / max(self._most_words(asked), 1),
             avoided=avoided,
+            weight=fusion.weight_of_words(self.manifest.encoder),
         )
 
     def _most_words(self, asked: Asked) -> float:

@@ -1,12 +1,13 @@
 """One score from the kinds of evidence, and what the score means in words.
 
-    total = match + WORDS · words - AVOID · max(avoided - CHANCE, 0)
+    total = match + weight · words - AVOID · max(avoided - CHANCE, 0)
 
 Match and avoided are cosines, match with a little more for sentences of the same panel; words is BM25 over
 the most the query could reach. The likeness of the whole
 papers brings candidates in and is shown, but adding it helped neither encoder. No part depends on the other
 candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and levels
-were chosen on the development queries of CSFCube, searched by facet, with the default encoder.
+were chosen on the development queries of CSFCube, searched by facet, with the default encoder; the weight of
+words once more with the `quality` preset.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from search.presets import MPNET
 from search.types import NO_PANEL, Evidence, Likeness, Matcher
 
 Floats = NDArray[np.float32]
@@ -24,6 +26,8 @@ Panels = NDArray[np.uint8]
 
 MATCHER = Matcher.BEST
 WORDS, AVOID = 1.0, 1.0
+WORDS_WITH = {MPNET: 0.75}
+"""An encoder that knows more synonyms needs the words themselves less; the others take WORDS."""
 ROLE = 0.05
 """What a pair of sentences gains when both stand in the same panel: method beside method."""
 CHANCE = 0.4
@@ -70,12 +74,17 @@ def favour_same_role(similarity: Floats, ours: Panels, theirs: Panels) -> Floats
     return similarity + ROLE * same.astype(np.float32)
 
 
-def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats) -> Scores:
-    """Sentences and whole are [k, C] by query paper, words and avoided [C]."""
+def weight_of_words(encoder: str) -> float:
+    """Beside the cosines of the encoder with this id."""
+    return next((weight for name, weight in WORDS_WITH.items() if encoder.startswith(name)), WORDS)
+
+
+def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats, weight: float = WORDS) -> Scores:
+    """Sentences and whole are [k, C] by query paper, words, which count by the weight, and avoided [C]."""
     order = np.argsort(-sentences, axis=0)[:NEAREST]
     sentences = np.take_along_axis(sentences, order, axis=0).mean(axis=0)
     whole = np.take_along_axis(whole, order, axis=0).mean(axis=0)
-    total = sentences + WORDS * words - AVOID * np.maximum(avoided - CHANCE, 0)
+    total = sentences + weight * words - AVOID * np.maximum(avoided - CHANCE, 0)
     return Scores(sentences, whole, words, avoided, order[0], total)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from search import fusion
 from search import query as queries
 from search.engine import Engine
 from search.errors import CorpusError, InputError
@@ -161,6 +162,19 @@ def test_the_match_is_what_the_parts_say(engine):
     assert 0 < same.sum() < len(same)
     favoured = ours[ticked] @ theirs.T + 0.05 * same
     assert result.evidence.sentences == pytest.approx(favoured.max(axis=1).mean(), abs=1e-3)
+
+
+def test_words_count_less_beside_the_larger_encoder(engine, monkeypatch):
+    query = Query((queries.choose_facet(engine.example("tumours-sampling"), Facet.METHOD),), top=1)
+    (plain,) = engine.search(query).results
+    larger = replace(engine.manifest, encoder="all-mpnet-base-v2-aspects-c10ad63f-r1")
+    monkeypatch.setattr(engine, "manifest", larger)
+    (less,) = engine.search(query).results
+    assert less.paper.id == plain.paper.id
+    assert less.evidence == plain.evidence
+    evidence = plain.evidence
+    assert plain.score == pytest.approx(fusion.readable(evidence.sentences + 1.0 * evidence.words))
+    assert less.score == pytest.approx(fusion.readable(evidence.sentences + 0.75 * evidence.words))
 
 
 def test_a_pool_is_scored_as_in_a_search(engine):

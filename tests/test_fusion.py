@@ -21,6 +21,14 @@ def test_the_total_is_the_documented_sum():
     assert (evidence.words, evidence.avoided) == (pytest.approx(0.2), pytest.approx(0.45))
 
 
+def test_words_count_by_the_encoder_they_stand_beside():
+    scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.0), weight=0.75)
+    assert scores.total[0] == pytest.approx(0.6 + 0.75 * 0.2)
+    assert fusion.weight_of_words("all-mpnet-base-v2-aspects-c10ad63f-r1") == 0.75
+    assert fusion.weight_of_words("all-MiniLM-L6-v2-aspects-4c9908a2-r1") == fusion.WORDS == 1.0
+    assert fusion.weight_of_words("my-own-encoder") == 1.0
+
+
 def test_nearness_by_chance_is_not_held_against_a_paper():
     scores = fusion.fuse(row(0.5, 0.5)[None], row(0, 0)[None], row(0, 0), row(0.1, 0.4))
     assert scores.total.tolist() == [0.5, 0.5]

@@ -259,13 +259,13 @@ def encode(model: UpperLayers, corpus: Corpus, papers: Sequence[int], device: to
 
 
 def score_pools(
-    model: UpperLayers, corpus: Corpus, pools: Sequence[Pool], device: torch.device
+    model: UpperLayers, corpus: Corpus, pools: Sequence[Pool], device: torch.device, words: float = WORDS
 ) -> dict[str, Any]:
-    """MAP and NDCG%20 in percent, over all pools and by facet, with words and without."""
+    """MAP and NDCG%20 in percent, over all pools and by facet, with words by that weight and without."""
     vectors = encode(model, corpus, [p for pool in pools for p in (pool.query, *pool.candidates)], device)
     result: dict[str, Any] = {}
-    for title, words in (("", WORDS), (" without words", 0.0)):
-        scores = {pool.id: _likeness(vectors, pool, words) for pool in pools}
+    for title, weight in (("", words), (" without words", 0.0)):
+        scores = {pool.id: _likeness(vectors, pool, weight) for pool in pools}
         grades = {pool.id: dict(zip(map(str, pool.candidates), pool.grades, strict=True)) for pool in pools}
         values = pool_values(scores, grades, 2)
         for facet in ("all", *sorted({pool.facet for pool in pools})) if not title else ("all",):
@@ -301,8 +301,10 @@ def score_cocited(model: UpperLayers, test: CocitedTest, device: torch.device) -
     return round(100 * float(np.mean(1 / np.array(ranks))), 2)
 
 
-def score(model: UpperLayers, checks: Checks, device: torch.device) -> dict[str, Any]:
-    found: dict[str, Any] = {name: score_pools(model, *where, device) for name, where in checks.pools.items()}
+def score(model: UpperLayers, checks: Checks, device: torch.device, words: float = WORDS) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        name: score_pools(model, *where, device, words) for name, where in checks.pools.items()
+    }
     if checks.cocited:
         found["cocited_mrr"] = score_cocited(model, checks.cocited, device)
     return found
@@ -356,7 +358,7 @@ def _report(
     out: Path,
     say: Callable[[str], None],
 ) -> None:
-    scores = score(trainer.averaged(), checks, trainer.device)
+    scores = score(trainer.averaged(), checks, trainer.device, trainer.recipe.words)
     trainer.history.append({"epoch": epoch, "step": trainer.step, "losses": lost, "scores": scores})
     say(f"epoch {epoch}: {json.dumps(scores)}")
     notes = {"recipe": asdict(trainer.recipe), "history": trainer.history}

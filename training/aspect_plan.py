@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from search.fusion import WORDS, WORDS_WITH
+from search.presets import MPNET
+
 
 @dataclass(frozen=True, slots=True)
 class AspectRecipe:
@@ -41,6 +44,8 @@ class AspectRecipe:
     whole: float = 0.0
     """Whole-paper contrast."""
     contrast: str = "infonce"
+    words: float = WORDS
+    """What words count when pools are scored: as much as in search."""
     share: float = 0.6
     """How far from the untrained weights to the trained ones the result lies."""
 
@@ -53,7 +58,7 @@ class AspectRecipe:
 
 RECIPES = {
     "default": AspectRecipe(),
-    "quality": AspectRecipe(upper=4, rank=16, zeros=4, rate=3e-4, share=1.0),
+    "quality": AspectRecipe(upper=4, rank=16, zeros=4, rate=3e-4, words=WORDS_WITH[MPNET], share=1.0),
 }
 """By preset."""
 
