@@ -151,6 +151,7 @@ def write(
             if "triptych" in measured.values and name != "triptych"
         }
         more = {
+            "preset": args.encoder,
             "queries": len(queries),
             "missing": list(collection.missing),
             "skipped": measured.skipped,

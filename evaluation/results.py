@@ -4,6 +4,7 @@ A result file is `evaluation/results/NAME.json`:
   collection   "csfcube", "beir", "mdcr", "large_pools", "relish", "treccovid"
   split        which queries, where the collection has splits
   date         day of the run (UTC); package: version of Triptych
+  preset       the encoder that was asked for, where it is not the default
   encoder      id of the encoder: name, weights' hash, recipe
   data         hash of the papers and judgements measured on
   queries      how many; missing: what the files lacked, in words

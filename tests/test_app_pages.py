@@ -382,6 +382,21 @@ class TestOtherPages:
         assert list(table["Method"]) == ["triptych", "otAspire"]
         assert list(table["MAP"]) == ["40.0", "41.2"]
         assert list(table["Source"]) == ["measured here", "Mysore 2022"]
+        # Another encoder's run comes after the default's, and each shows what repeats it.
+        (tmp_path / "results" / "a.json").write_text(json.dumps(run | {"preset": "quality"}))
+        app = open_app("quality")
+        titles = [each.value.replace("\\", "") for each in app.header][:2]
+        assert titles == ["CSFCube, dev", "CSFCube, dev, encoder quality"]
+        command = "python -m evaluation csfcube --data DIR --split dev"
+        assert [each.value for each in app.code] == [command, f"{command} --encoder quality"]
+
+    def test_every_collection_shows_a_command_that_is_there(self) -> None:
+        from evaluation.__main__ import make_parser
+        from pages.ui import figures
+
+        for collection, template in figures.COMMANDS.items():
+            assert collection in figures.NAMES
+            make_parser().parse_args(template.format(split="dev").split())
 
     def test_quality_names_a_damaged_result_file(self, host: pytest.MonkeyPatch, tmp_path: Path) -> None:
         from pages.ui import figures

@@ -11,6 +11,7 @@ from typing import Any
 from search.errors import CorpusError
 
 FOLDER = Path(__file__).parents[2] / "evaluation"
+DEFAULT = "default"
 NAMES = {
     "csfcube": "CSFCube",
     "beir": "BEIR",
@@ -19,6 +20,15 @@ NAMES = {
     "treccovid": "TREC-COVID",
     "large_pools": "Large pools",
 }
+COMMANDS = {
+    "csfcube": "csfcube --data DIR --split {split}",
+    "beir": "beir --data DIR --split {split}",
+    "mdcr": "mdcr --benchmark FILE --papers FILE",
+    "relish": "relish --data DIR --split {split}",
+    "treccovid": "relish --data DIR --split {split}",
+    "large_pools": "mdcr --large-pools DIR",
+}
+"""What repeats a run, after `python -m evaluation`."""
 MEASURES = {
     "ndcg_pct20": "NDCG%20",
     "map": "MAP",
@@ -53,6 +63,8 @@ class Run:
     collection: str
     split: str
     date: str
+    preset: str
+    """Of the encoder, as it was asked for."""
     encoder: str
     queries: str
     missing: str
@@ -62,17 +74,28 @@ class Run:
     @property
     def title(self) -> str:
         name = NAMES.get(self.collection, self.collection)
-        return f"{name}, {self.split}" if self.split else name
+        encoder = "" if self.preset == DEFAULT else f"encoder {self.preset}"
+        return ", ".join(filter(None, (name, self.split, encoder)))
+
+    @property
+    def command(self) -> str:
+        what = COMMANDS.get(self.collection, self.collection).format(split=self.split)
+        return f"python -m evaluation {what}" + (
+            f" --encoder {self.preset}" if self.preset != DEFAULT else ""
+        )
 
 
 def read_runs() -> list[Run]:
-    """All result files with methods in them, CSFCube first."""
+    """All result files with methods in them, CSFCube first, and of each the default encoder's first."""
     files = sorted((FOLDER / "results").glob("*.json"))
     runs = [_run(file.stem, content) for file in files if "methods" in (content := _read(file))]
     order = list(NAMES)
-    return sorted(
-        runs, key=lambda run: order.index(run.collection) if run.collection in order else len(order)
-    )
+
+    def place(run: Run) -> tuple[int, bool]:
+        known = order.index(run.collection) if run.collection in order else len(order)
+        return known, run.preset != DEFAULT
+
+    return sorted(runs, key=place)
 
 
 def read_published(collection: str) -> list[Row]:
@@ -107,6 +130,7 @@ def _run(name: str, content: dict[str, Any]) -> Run:
         collection=str(content.get("collection", name)),
         split=_words(content.get("split")),
         date=str(content.get("date", "")),
+        preset=str(content.get("preset", DEFAULT)),
         encoder=str(content.get("encoder", "")),
         queries=_words(content.get("queries")),
         missing=_words(content.get("missing")),
