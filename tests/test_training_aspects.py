@@ -41,7 +41,17 @@ from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet
 from training.aspect_model import UpperLayers, interpolated
 from training.aspect_plan import AspectRecipe, make_plan
 from training.aspects import cited_set, cocited_test, graded_set
-from training.papers import ACL, CITED, CITING, COCITED, CSFCUBE, Cocited, read_cocited, read_documents
+from training.papers import (
+    ACL,
+    CITED,
+    CITING,
+    COCITED,
+    CSFCUBE,
+    Cocited,
+    read_citing,
+    read_cocited,
+    read_documents,
+)
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
 
@@ -831,7 +841,12 @@ def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_pa
     assert 10 < sum(not pair.aligned for pair in data.pairs) <= 20
     assert sum(pair.aligned for pair in data.pairs) == len(alone.pairs) > 0
     assert not set(kept_out) & set(data.cited.place)
-    linked = {edge for pair in data.pairs for edge in ((pair.first, pair.second), (pair.second, pair.first))}
+    # Also those that are too crowded, or not chosen, to be learned from are linked.
+    place = data.cited.place
+    links = [(pair["a"], pair["b"]) for pair in pairs] + read_citing(tmp_path / CITING)
+    known = [(place[a], place[b]) for a, b in links if a in place and b in place]
+    assert len(known) > len(data.pairs)
+    linked = {edge for a, b in known for edge in ((a, b), (b, a))}
     for pair, near in zip(data.pairs, data.negatives, strict=True):
         assert near
         assert not any((pair.first, paper) in linked or paper == pair.first for paper in near)

@@ -103,7 +103,8 @@ def cited_set(
     Negatives are near by vector or by words and linked to the first paper in no way.
     """
     cocited = [pair for pair in read_few_cocited(data) if _may_learn(pair.first, pair.second)]
-    citations = [pair for pair in read_citing(data / CITING) if _may_learn(*pair)] if citing else []
+    links = read_citing(data / CITING)
+    citations = [pair for pair in links if _may_learn(*pair)]
     chosen = np.random.default_rng([seed, 3]).permutation(len(citations))[:citing]
     citations = [citations[number] for number in chosen]
     named = [(pair.first, pair.second) for pair in cocited] + citations
@@ -117,7 +118,9 @@ def cited_set(
         for one, other in citations
         if corpus.has(one) and corpus.has(other)
     ]
-    linked = {edge for one in pairs for edge in ((one.first, one.second), (one.second, one.first))}
+    links += [(pair.first, pair.second) for pair in read_cocited(data / COCITED)]
+    places = [(corpus.place[a], corpus.place[b]) for a, b in links if {a, b} <= corpus.place.keys()]
+    linked = {edge for a, b in places for edge in ((a, b), (b, a))}
     wholes, ids = sentences.papers.astype(np.float32), list(documents)
 
     def by_words(paper: int) -> NDArray[np.float32]:

@@ -80,9 +80,8 @@ class Run:
     @property
     def command(self) -> str:
         what = COMMANDS.get(self.collection, self.collection).format(split=self.split)
-        return f"python -m evaluation {what}" + (
-            f" --encoder {self.preset}" if self.preset != DEFAULT else ""
-        )
+        encoder = "" if self.preset == DEFAULT else f" --encoder {self.preset}"
+        return f"python -m evaluation {what}{encoder}"
 
 
 def read_runs() -> list[Run]:
