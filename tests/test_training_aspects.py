@@ -23,6 +23,7 @@ from search.torch_model import TorchModel, load_packer
 from tests.random_encoder import RandomEncoder
 from tests.tiny_models import WORDS, make_bert, make_mpnet
 from training import aspect_loop, states, teacher
+from training import aspect_losses as losses
 from training.aspect_data import (
     Aligned,
     Corpus,
@@ -575,24 +576,34 @@ def test_a_teacher_ranks_pools_nobody_graded(
     assert lost[-1]["ranked"] < 0.9 * lost[0]["ranked"]
 
 
-def test_cocited_papers_are_ranked_among_all_but_the_query(bert: Path, corpus: Corpus) -> None:
+def test_cocited_papers_are_ranked_among_those_that_are_not(bert: Path, corpus: Corpus) -> None:
+    """Neither the query itself nor another paper it is co-cited with is a mistake before the right one."""
     model, pool = upper(bert).eval(), [3, 0, 8, 5, 2, 11]
-    queries, partners = [(0, 8), (5, 3), (7, 11)], {0: {8, 5}, 5: {3}, 7: {11, 2}}
+    queries = [(0, 8), (5, 3), (7, 11)]
     vectors = aspect_loop.encode(model, corpus, range(16), CPU)
-    ranks = []
-    for query, right in queries:
+    orders = {}
+    for query, _ in queries:
         total = {
             paper: (vectors[query][0] @ vectors[paper][0].T).max(axis=1).mean()
             + aspect_loop.WHOLE * (vectors[query][1] @ vectors[paper][1])
             for paper in pool
-            if paper == right or paper not in {query, *partners[query]}
+            if paper != query
         }
-        ranks.append(sorted(total, key=lambda paper: -total[paper]).index(right) + 1)
-    assert len(set(ranks)) > 1
-    expected = 100 * np.mean(1 / np.array(ranks))
-    test = CocitedTest(corpus, queries, pool, {query: frozenset(some) for query, some in partners.items()})
-    found = aspect_loop.score_cocited(model, test, CPU)
-    assert found == pytest.approx(expected, abs=0.006)
+        orders[query] = sorted(total, key=lambda paper: -total[paper])
+    alone = {query: {right} for query, right in queries}
+    before = {query: {right, *orders[query][: orders[query].index(right)]} for query, right in queries}
+    assert before != alone
+    for partners in (alone, before):
+        ranks = [
+            [paper for paper in orders[query] if paper == right or paper not in partners[query]].index(right)
+            + 1
+            for query, right in queries
+        ]
+        expected = 100 * np.mean(1 / np.array(ranks))
+        known = {query: frozenset(some) for query, some in partners.items()}
+        found = aspect_loop.score_cocited(model, CocitedTest(corpus, queries, pool, known), CPU)
+        assert found == pytest.approx(expected, abs=0.006)
+        assert (found == 100) == (partners is before)
 
 
 # -- from end to end
@@ -734,8 +745,8 @@ def test_each_loss_falls_when_it_is_learned_alone(
     bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path, name: str
 ) -> None:
     data, _ = everything
-    losses = ("graded", "ranked", "relations", "directions", "single", "multi", "whole")
-    others = dict.fromkeys(losses, 0.0)
+    names = ("graded", "ranked", "relations", "directions", "single", "multi", "whole")
+    others = dict.fromkeys(names, 0.0)
     recipe = replace(RECIPE, epochs=10, dropout=0.0, pairs=4, **(others | {name: 1.0}))
     trainer = fresh(bert, recipe)
     train(trainer, data, Checks({}, None), tmp_path, say_nothing)
@@ -744,23 +755,29 @@ def test_each_loss_falls_when_it_is_learned_alone(
 
 
 def test_a_pair_of_citing_and_cited_carries_no_single_match(
-    bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path
+    bert: Path, everything: tuple[TrainingSet, Checks], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, _ = everything
-    recipe = replace(RECIPE, epochs=1, rate=0.0, dropout=0.0, pairs=4)
-    lost = []
-    for name, pairs in (
-        ("aligned", data.pairs),
-        ("mixed", [*data.pairs[:2], *(Aligned(one.first, one.second) for one in data.pairs[2:])]),
-        ("none", [Aligned(one.first, one.second) for one in data.pairs]),
+    bare = [Aligned(one.first, one.second) for one in data.pairs]
+    rows: list[int] = []
+    contrast = losses.contrast
+
+    def counting(scores: torch.Tensor, *given: Any) -> torch.Tensor:
+        rows.append(len(scores))
+        return contrast(scores, *given)
+
+    monkeypatch.setattr(losses, "contrast", counting)
+    recipe = replace(RECIPE, epochs=1, stop=1, pairs=4)
+    for pairs, learned, counted in (
+        ([*data.pairs[:3], bare[3]], {"single", "multi", "whole"}, [3, 4, 4]),
+        (bare, {"multi", "whole"}, [4, 4]),
     ):
+        rows.clear()
         trainer = fresh(bert, recipe)
-        train(trainer, replace(data, pairs=pairs), Checks({}, None), folder_in(tmp_path, name), say_nothing)
-        lost.append(trainer.history[-1]["losses"])
-    assert lost[0]["whole"] == pytest.approx(lost[1]["whole"], abs=1e-3)
-    assert lost[0]["single"] != pytest.approx(lost[1]["single"], abs=1e-3)
-    assert "single" not in lost[2]
-    assert "multi" in lost[2]
+        out = folder_in(tmp_path, str(len(learned)))
+        train(trainer, replace(data, pairs=pairs), Checks({}, None), out, say_nothing, score_first=False)
+        assert learned == {"single", "multi", "whole"} & set(trainer.history[-1]["losses"])
+        assert rows == counted
 
 
 def test_the_share_says_how_far_the_result_moves(
