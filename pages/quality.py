@@ -54,7 +54,7 @@ def _run(run: Run, rows: Sequence[Row]) -> None:
         tab.table(table([row for row in rows if row.group == group], shown), hide_index=True)
     for method, why in run.skipped.items():
         st.caption(f"{plain(method)} was not run: {plain(why)}")
-    st.code(run.command, language=None)
+    st.code(run.command, language=None, wrap_lines=True)
 
 
 def table(rows: Sequence[Row], shown: Sequence[str]) -> pd.DataFrame:
