@@ -27,7 +27,7 @@ Panels = NDArray[np.uint8]
 MATCHER = Matcher.BEST
 WORDS, AVOID = 1.0, 1.0
 WORDS_WITH = {MPNET: 0.75}
-"""An encoder that knows more synonyms needs the words themselves less; the others take WORDS."""
+"""Chosen beside that encoder on the development queries; the others take WORDS."""
 ROLE = 0.05
 """What a pair of sentences gains when both stand in the same panel: method beside method."""
 CHANCE = 0.4
