@@ -14,6 +14,8 @@ Floats = NDArray[np.float32]
 
 CONTEXT = 0.5
 """What the words of the title and of ignored sentences count beside those of ticked ones."""
+ABSTRACT = 3
+"""So many sentences make an abstract: a question or a few words are no paper to be compared as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class AskedPaper:
     """[m] as in `search.types.PANEL_CODES`."""
     whole: Floats
     """[d]"""
+    entire: bool
+    """A whole abstract is to be matched, not some of its sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def _asked_paper(number: int, paper: QueryPaper, vectors: Vectors) -> AskedPaper
     weights = np.array([paper.sentences[position].weight for position in positions], dtype=np.float32)
     panels = np.array([PANEL_CODES[paper.sentences[place].facet] for place in positions], dtype=np.uint8)
     match = vectors.sentences[positions]
-    return AskedPaper(number, tuple(positions), match, weights, panels, vectors.whole)
+    entire = len(positions) == len(paper.sentences) >= ABSTRACT
+    return AskedPaper(number, tuple(positions), match, weights, panels, vectors.whole, entire)
 
 
 def _positions(paper: QueryPaper, choice: Choice) -> list[int]:

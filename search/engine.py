@@ -166,6 +166,7 @@ class Engine:
 
     def _score(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> fusion.Scores:
         """Every candidate in full: its sentences, the whole of it, its words."""
+        matcher = matcher or fusion.MATCHER
         lengths = np.diff(self.indices.offsets)[found.rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         sentences = self.indices.sentences_of(found.rows)
@@ -174,7 +175,7 @@ class Engine:
         def match(paper: AskedPaper) -> Floats:
             similarity = matching.similarities(paper.match, vectors)
             favoured = fusion.favour_same_role(similarity, paper.panels, panels)
-            return matching.score(matcher or fusion.MATCHER, favoured, offsets, paper.weights)
+            return matching.score(matcher, favoured, offsets, paper.weights)
 
         avoided = np.zeros_like(found.words)
         if len(asked.avoid):
@@ -186,6 +187,7 @@ class Engine:
             words=found.words / max(self._most_words(asked), 1),
             avoided=avoided,
             weight=fusion.weight_of_words(self.manifest.encoder),
+            entire=[paper.entire and matcher is fusion.MATCHER for paper in asked.papers],
         )
 
     def _most_words(self, asked: Asked) -> float:

@@ -3,15 +3,16 @@
     total = match + weight · words - AVOID · max(avoided - CHANCE, 0)
 
 Match and avoided are cosines, match with a little more for sentences of the same panel; words is BM25 over
-the most the query could reach. The likeness of the whole
-papers brings candidates in and is shown, but adding it helped neither encoder. No part depends on the other
-candidates, so a paper has the same score in a pool of ten as in a search of a million. Weights and levels
-were chosen on the development queries of CSFCube, searched by facet, with the default encoder; the weight of
-words once more with the `quality` preset.
+the most the query could reach. Where a whole abstract is asked for, half of match is the cosine of the papers
+as wholes, chosen on papers that are cited together; searched by facet, adding it helped neither encoder. No
+part depends on the other candidates, so a paper has the same score in a pool of ten as in a search of a
+million. Weights and levels were chosen on the development queries of CSFCube, searched by facet, with the
+default encoder; the weight of words once more with the `quality` preset.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,8 @@ MATCHER = Matcher.BEST
 WORDS, AVOID = 1.0, 1.0
 WORDS_WITH = {MPNET: 0.75}
 """Chosen beside that encoder on the development queries; the others take WORDS."""
+WHOLE = 0.5
+"""The part of match that is the cosine of the wholes, where a whole abstract is asked for."""
 ROLE = 0.05
 """What a pair of sentences gains when both stand in the same panel: method beside method."""
 CHANCE = 0.4
@@ -62,10 +65,14 @@ class Scores:
     nearest: NDArray[np.int64]
     """Which of the query papers the candidate is nearest to."""
     total: Floats
+    entire: NDArray[np.bool_]
+    """Whether the whole papers count."""
 
     def evidence(self, place: int) -> Evidence:
-        parts = (self.sentences, self.whole, self.words, self.avoided)
-        return Evidence(*(float(part[place]) for part in parts))
+        sentences, whole, words, avoided = (
+            float(part[place]) for part in (self.sentences, self.whole, self.words, self.avoided)
+        )
+        return Evidence(sentences, whole, words, avoided, bool(self.entire[place]))
 
 
 def favour_same_role(similarity: Floats, ours: Panels, theirs: Panels) -> Floats:
@@ -79,13 +86,26 @@ def weight_of_words(encoder: str) -> float:
     return next((weight for name, weight in WORDS_WITH.items() if encoder.startswith(name)), WORDS)
 
 
-def fuse(sentences: Floats, whole: Floats, words: Floats, avoided: Floats, weight: float = WORDS) -> Scores:
-    """Sentences and whole are [k, C] by query paper, words, which count by the weight, and avoided [C]."""
-    order = np.argsort(-sentences, axis=0)[:NEAREST]
-    sentences = np.take_along_axis(sentences, order, axis=0).mean(axis=0)
-    whole = np.take_along_axis(whole, order, axis=0).mean(axis=0)
-    total = sentences + weight * words - AVOID * np.maximum(avoided - CHANCE, 0)
-    return Scores(sentences, whole, words, avoided, order[0], total)
+def fuse(
+    sentences: Floats,
+    whole: Floats,
+    words: Floats,
+    avoided: Floats,
+    weight: float = WORDS,
+    entire: Sequence[bool] = (),
+) -> Scores:
+    """Sentences and whole are [k, C] by query paper, words, which count by the weight, and avoided [C].
+
+    `entire` says for each query paper whether all of it is asked for; none where it is left out.
+    """
+    asked = np.array(entire or [False] * len(sentences))
+    near = np.where(asked[:, None], (1 - WHOLE) * sentences + WHOLE * whole, sentences)
+    order = np.argsort(-near, axis=0)[:NEAREST]
+    sentences, whole, near = (
+        np.take_along_axis(part, order, axis=0).mean(axis=0) for part in (sentences, whole, near)
+    )
+    total = near + weight * words - AVOID * np.maximum(avoided - CHANCE, 0)
+    return Scores(sentences, whole, words, avoided, order[0], total, np.any(asked[order], axis=0))
 
 
 def readable(total: float) -> float:

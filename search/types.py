@@ -178,9 +178,10 @@ class Evidence:
 
     sentences: float
     whole_paper: float
-    """Shown beside the others; the score does not count it."""
+    """Shown beside the others; counted where a whole abstract is asked for."""
     words: float
     avoided: float = 0.0
+    whole_counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,27 @@ def test_the_match_is_what_the_parts_say(engine):
     assert result.evidence.sentences == pytest.approx(favoured.max(axis=1).mean(), abs=1e-3)
 
 
+def test_a_whole_abstract_is_compared_as_a_whole_too(engine):
+    paper = engine.example("fraud-trees")
+    assert len(paper.sentences) == 3
+
+    def compared(asked: QueryPaper, matcher: Matcher | None = None) -> bool:
+        """Whether the whole paper counts; the score is checked in passing."""
+        best = engine.search(Query((asked,), matcher=matcher, top=1)).results[0]
+        parts = best.evidence
+        match = (parts.sentences + parts.whole_paper) / 2 if parts.whole_counts else parts.sentences
+        assert best.score == pytest.approx(fusion.readable(match + parts.words), abs=1e-5)
+        assert parts.whole_paper != pytest.approx(parts.sentences, abs=1e-3)
+        return parts.whole_counts
+
+    assert compared(paper)
+    assert compared(paper, Matcher.BEST)
+    assert not compared(paper, Matcher.SINGLE)
+    assert not compared(queries.choose_sentences(paper, [0, 1]))
+    assert not compared(queries.choose_facet(paper, Facet.METHOD))
+    assert not compared(engine.read("", f"{PROBLEMS['fraud']} {METHODS['trees']}"))
+
+
 def test_words_count_less_beside_the_larger_encoder(engine, monkeypatch):
     query = Query((queries.choose_facet(engine.example("tumours-sampling"), Facet.METHOD),), top=1)
     (plain,) = engine.search(query).results

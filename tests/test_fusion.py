@@ -85,3 +85,23 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
 )
 def test_words_begin_where_the_levels_say(total, word):
     assert fusion.in_words(fusion.readable(total)) is word
+
+
+def test_half_of_the_match_is_the_whole_paper_where_all_of_it_is_asked_for():
+    sentences, whole = row(0.6, 0.5)[None], row(0.2, 0.8)[None]
+    scores = fusion.fuse(sentences, whole, row(0.1, 0.1), row(0, 0), entire=[True])
+    assert scores.total.tolist() == pytest.approx([0.4 + 0.1, 0.65 + 0.1])
+    assert scores.sentences.tolist() == pytest.approx([0.6, 0.5])
+    assert scores.evidence(1).whole_counts
+    without = fusion.fuse(sentences, whole, row(0.1, 0.1), row(0, 0), entire=[False])
+    assert without.total.tolist() == pytest.approx([0.6 + 0.1, 0.5 + 0.1])
+    assert not without.evidence(1).whole_counts
+
+
+def test_of_several_papers_those_asked_for_as_wholes_count_so():
+    sentences = np.array([[0.8, 0.3], [0.6, 0.5], [0.1, 0.0], [0.2, 0.1]], dtype=np.float32)
+    whole = np.array([[0.0, 0.0], [0.0, 0.9], [0.0, 0.0], [1.0, 0.0]], dtype=np.float32)
+    scores = fusion.fuse(sentences, whole, row(0, 0), row(0, 0), entire=[False, True, False, True])
+    assert scores.total.tolist() == pytest.approx([(0.8 + 0.6 + 0.3) / 3, (0.7 + 0.3 + 0.05) / 3])
+    assert scores.nearest.tolist() == [0, 1]
+    assert [scores.evidence(place).whole_counts for place in (0, 1)] == [True, True]

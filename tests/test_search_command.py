@@ -61,7 +61,7 @@ def test_standard_input_and_json(run):
     assert set(content) == {"schema", "build", "query", "candidates", "seconds", "results"}
     first = content["results"][0]
     assert (first["rank"], first["id"]) == (1, "fraud-graphs")
-    assert set(first["evidence"]) == {"sentences", "whole_paper", "words", "avoided"}
+    assert set(first["evidence"]) == {"sentences", "whole_paper", "words", "avoided", "whole_counts"}
     assert first["pairs"][0]["query_sentence"] in (1, 2), "counted from 1"
     assert first["pairs"][0]["sentence"] in (1, 2)
 

@@ -240,11 +240,6 @@ def align(pairs: Sequence[Cocited], corpus: Corpus, contexts: Vectors, sentences
     return aligned
 
 
-def is_held_out(paper: str) -> bool:
-    """Papers whose co-citations are only scored: about one in twelve, chosen by the id alone."""
-    return hashlib.sha256(paper.encode()).digest()[0] < 21
-
-
 def mine_neighbours(
     pairs: Sequence[Aligned],
     likeness: Callable[[int], NDArray[np.float32]],

@@ -8,7 +8,6 @@ where its last checkpoint was; everything is fixed by the seed.
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -32,7 +31,6 @@ from training.aspect_data import (
     Words,
     align,
     ask_more,
-    is_held_out,
     make_corpus,
     make_pools,
     mine_neighbours,
@@ -41,13 +39,13 @@ from training.aspect_data import (
 from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet, train
 from training.aspect_model import UpperLayers
 from training.aspect_plan import RECIPES, AspectRecipe
+from training.cited import AMONG, TESTS, held_out, may_learn, read_few_cocited, read_partners
 from training.papers import (
     ACL,
     CITED,
     CITING,
     COCITED,
     CSFCUBE,
-    Cocited,
     normalised,
     read_citing,
     read_cocited,
@@ -59,9 +57,6 @@ from training.teacher import Vectors, encode_all
 from training.telling import progress_of, say
 
 UNTRAINED = {"default": "untrained", "quality": "quality-untrained"}
-COMPANY = 3
-"""Most papers a sentence may cite for two of them to count as co-cited."""
-TESTS, AMONG = 300, 1000
 ALL = 999
 """More candidates than a pool has."""
 MAPPED = 1024
@@ -102,9 +97,9 @@ def cited_set(
 
     Negatives are near by vector or by words and linked to the first paper in no way.
     """
-    cocited = [pair for pair in read_few_cocited(data) if _may_learn(pair.first, pair.second)]
+    cocited = [pair for pair in read_few_cocited(data) if may_learn(pair.first, pair.second)]
     links = read_citing(data / CITING)
-    citations = [pair for pair in links if _may_learn(*pair)]
+    citations = [pair for pair in links if may_learn(*pair)]
     chosen = np.random.default_rng([seed, 3]).permutation(len(citations))[:citing]
     citations = [citations[number] for number in chosen]
     named = [(pair.first, pair.second) for pair in cocited] + citations
@@ -138,19 +133,12 @@ def cited_set(
     return TrainingSet((), corpus, pairs, negatives)
 
 
-def _may_learn(*papers: str) -> bool:
-    return not any(is_held_out(paper) for paper in papers)
-
-
 def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
     """Held-out papers whose partner is to be found among a thousand papers that are co-cited, too."""
     random = np.random.default_rng(17)
     pairs = read_few_cocited(data)
-    partners = defaultdict(set)
-    for pair in read_cocited(data / COCITED):
-        partners[pair.first].add(pair.second)
-        partners[pair.second].add(pair.first)
-    unseen = [_query_first(pair) for pair in pairs if is_held_out(pair.first) or is_held_out(pair.second)]
+    partners = read_partners(data)
+    unseen = held_out(pairs)
     unseen = [unseen[number] for number in random.permutation(len(unseen))[:TESTS]]
     documents = read_documents(data / CITED, {paper for pair in pairs for paper in (pair.first, pair.second)})
     others = [list(documents)[number] for number in random.permutation(len(documents))[: 2 * AMONG]]
@@ -170,15 +158,6 @@ def cocited_test(data: Path, corpus_of: Callable[..., Corpus]) -> CocitedTest:
             for pair in pairs
         },
     )
-
-
-def read_few_cocited(data: Path) -> list[Cocited]:
-    """Pairs that a sentence with few citations names: the others are hardly alike."""
-    return [pair for pair in read_cocited(data / COCITED) if pair.company <= COMPANY]
-
-
-def _query_first(pair: Cocited) -> Cocited:
-    return pair if is_held_out(pair.first) else replace(pair, first=pair.second, second=pair.first)
 
 
 def development_set(data: Path, corpus_of: Callable[..., Corpus], label: Encode) -> tuple[Corpus, list[Pool]]:

@@ -51,7 +51,9 @@ def evidence(result: Result) -> None:
     parts = result.evidence
     st.caption(
         f"Before weighting: sentences {parts.sentences:.2f}, words {parts.words:.2f}, "
-        f"avoided {parts.avoided:.2f}. Not counted: whole paper {parts.whole_paper:.2f}."
+        f"avoided {parts.avoided:.2f}"
+        + (", " if parts.whole_counts else ". Not counted: ")
+        + f"whole paper {parts.whole_paper:.2f}."
     )
 
 

@@ -31,13 +31,13 @@ from training.aspect_data import (
     Graded,
     Words,
     align,
-    is_held_out,
     make_corpus,
     make_pools,
     mine_neighbours,
     read_graded,
 )
 from training.aspects import cited_set, cocited_test, graded_set
+from training.cited import is_held_out
 from training.papers import (
     ACL,
     CITED,
