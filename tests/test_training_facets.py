@@ -26,7 +26,7 @@ from training.__main__ import main
 from training.examples import Example, read_csabstruct, read_medline, targets
 from training.facets import fit_shape, new_labeller, prepare
 from training.loop import Trainer, loss_of, slope, train
-from training.plan import Recipe, Stage, make_plan
+from training.plan import Recipe, Stage, make_plan, variant
 from training.states import Batch, LowerLayers, States, by_length
 
 CPU = torch.device("cpu")
@@ -92,8 +92,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def recipe() -> Recipe:
     stages = (
         Stage("medline", 1, 3e-3, 1e-2, {"medline": 1.0}),
-        Stage("csabstruct", 3, 3e-3, 1e-2, {"csabstruct": 1.0, "medline": 0.2}, branch=True),
-        Stage("again", 2, 3e-3, 1e-2, {"csabstruct": 1.0}, branch=True),
+        Stage("csabstruct", 3, 3e-3, 1e-2, {"csabstruct": 1.0, "medline": 0.2}),
     )
     return Recipe(stages=stages, tokens=256, average=0.8)
 
@@ -137,7 +136,7 @@ def test_a_stopped_run_ends_like_one_that_was_not(
     whole = train(fresh(recipe, encoder_folder), *prepared, tmp_path / "whole", lambda line: None)
 
     def stop(line: str) -> None:
-        if line.startswith("again epoch 2"):
+        if line.startswith("csabstruct epoch 2"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -149,21 +148,20 @@ def test_a_stopped_run_ends_like_one_that_was_not(
         torch.testing.assert_close(ours, theirs)
 
 
-def test_branches_begin_alike_and_are_averaged(
+def test_the_average_of_a_stage_begins_with_it(
     prepared: Prepared, recipe: Recipe, encoder_folder: Path, tmp_path: Path
 ) -> None:
+    """At first the kept weights are the mean of all steps of the stage, none of those before."""
     trainer = fresh(recipe, encoder_folder)
-    result = train(trainer, *prepared, tmp_path, lambda line: None)
-    (first,), second = trainer.branches, trainer.kept
-    for name, value in result.state_dict().items():
-        torch.testing.assert_close(value, (first[name] + second[name]) / 2)
-    short = replace(recipe, stages=recipe.stages[:1])
-    (tmp_path / "short").mkdir()
-    alone = fresh(short, encoder_folder)
-    train(alone, *prepared, tmp_path / "short", lambda line: None)
-    assert trainer.trunk is not None
-    for name, value in alone.labeller.state_dict().items():
-        torch.testing.assert_close(value, trainer.trunk[name])
+    plan = make_plan(recipe, prepared[0])
+    first = next(number for number, step in enumerate(plan) if step.stage == 1)
+    seen = []
+    for step in plan[: first + 3]:
+        states = variant(prepared[0][step.corpus], step.stage + step.epoch)
+        trainer.advance(step, states.batch(list(step.numbers), CPU))
+        seen.append({name: value.clone() for name, value in trainer.labeller.state_dict().items()})
+    for name, value in trainer.averaged().state_dict().items():
+        torch.testing.assert_close(value, torch.stack([one[name] for one in seen[first:]]).mean(0))
 
 
 def test_the_same_seed_gives_the_same_plan(prepared: Prepared, recipe: Recipe) -> None:

@@ -78,8 +78,6 @@ class Trainer:
         self.recipe, self.device = recipe, device
         self.labeller = labeller.to(device)
         self.kept = self._weights()
-        self.trunk: Weights | None = None
-        self.branches: list[Weights] = []
         self.step = self.began = 0
         self.history: list[dict[str, Any]] = []
         self.optimizer = self._optimizer(recipe.stages[0])
@@ -101,12 +99,6 @@ class Trainer:
         return {name: value.detach().clone() for name, value in self.labeller.state_dict().items()}
 
     def _begin(self, stage: Stage) -> None:
-        """A branch goes back to where the first one began; what the last one came to is put aside."""
-        if stage.branch and self.trunk is None:
-            self.trunk = self._weights()
-        elif stage.branch and self.trunk is not None:
-            self.branches.append(self.kept)
-            self.labeller.load_state_dict(self.trunk)
         self.kept, self.began = self._weights(), self.step
         self.optimizer = self._optimizer(stage)
 
@@ -132,12 +124,9 @@ class Trainer:
         return float(loss.detach())
 
     def averaged(self) -> FacetLabeller:
-        """The labeller with the mean of the branches' averaged weights (Wortsman et al. 2022)."""
+        """The labeller with the averaged weights."""
         labeller = copy.deepcopy(self.labeller)
-        all_kept = [*self.branches, self.kept]
-        labeller.load_state_dict(
-            {name: sum(kept[name] for kept in all_kept) / len(all_kept) for name in self.kept}
-        )
+        labeller.load_state_dict(self.kept)
         merge(labeller.words)
         return labeller.eval()
 
@@ -145,8 +134,6 @@ class Trainer:
         state = {
             "labeller": self.labeller.state_dict(),
             "kept": self.kept,
-            "trunk": self.trunk,
-            "branches": self.branches,
             "began": self.began,
             "optimizer": self.optimizer.state_dict(),
             "step": self.step,
@@ -159,8 +146,9 @@ class Trainer:
     def load(self, path: Path, plan: list[Step]) -> None:
         state = torch.load(path, map_location=self.device, weights_only=True)
         self.labeller.load_state_dict(state["labeller"])
-        self.kept, self.trunk, self.branches = state["kept"], state["trunk"], state["branches"]
-        self.step, self.began, self.history = state["step"], state["began"], state["history"]
+        self.kept, self.step, self.began, self.history = (
+            state[name] for name in ("kept", "step", "began", "history")
+        )
         self.optimizer = self._optimizer(self.recipe.stages[plan[max(0, self.step - 1)].stage])
         self.optimizer.load_state_dict(state["optimizer"])
 
