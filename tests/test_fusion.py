@@ -99,7 +99,7 @@ def test_half_of_the_match_is_the_whole_paper_where_all_of_it_is_asked_for():
 
 
 def test_of_several_papers_those_asked_for_as_wholes_count_so():
-    sentences = np.array([[0.8, 0.3], [0.6, 0.5], [0.1, 0.0], [0.2, 0.1]], dtype=np.float32)
+    sentences = np.array([[0.8, 0.3], [0.6, 0.5], [0.25, 0.0], [0.2, 0.1]], dtype=np.float32)
     whole = np.array([[0.0, 0.0], [0.0, 0.9], [0.0, 0.0], [1.0, 0.0]], dtype=np.float32)
     scores = fusion.fuse(sentences, whole, row(0, 0), row(0, 0), entire=[False, True, False, True])
     assert scores.total.tolist() == pytest.approx([(0.8 + 0.6 + 0.3) / 3, (0.7 + 0.3 + 0.05) / 3])
