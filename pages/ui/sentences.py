@@ -33,7 +33,7 @@ def method_not_background(found: Facet) -> Choice:
 
 
 PRESETS: dict[str, tuple[Rule, str]] = {
-    "Whole abstract": (lambda _: Choice.MATCH, "Match every sentence."),
+    "Whole abstract": (lambda _: Choice.MATCH, "Match every sentence, and the paper as a whole."),
     "All background": (only(Facet.BACKGROUND), "Papers on the same problem."),
     "All method": (only(Facet.METHOD), "Papers that go about it the same way."),
     "All result": (only(Facet.RESULT), "Papers that report the same finding."),
