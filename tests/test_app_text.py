@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pages.ui import html
 from pages.ui.escape import markup, one_line, plain, web_addresses
+from pages.ui.parts import parts_in_words
 from search.types import Evidence, Facet, Likeness, Pair, Paper, Result, Sentence
 
 HOSTILE = (
@@ -114,3 +115,12 @@ def test_the_abstract_is_reproduced_with_its_matched_sentences_marked() -> None:
 def test_authors_read_as_names_and_stop_after_four() -> None:
     paper = Paper("x", "T", authors=("Noether, Emmy", "The Group", "B, A", "D, C", "F, E"))
     assert html.authors(paper) == "Emmy Noether, The Group, A B, C D and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("counts", "end"),
+    [(True, "avoided 0.00, whole paper 0.40."), (False, "avoided 0.00. Not counted: whole paper 0.40.")],
+)
+def test_the_evidence_says_whether_the_whole_paper_counts(counts: bool, end: str) -> None:
+    told = parts_in_words(Evidence(0.6, 0.4, 0.2, 0.0, counts))
+    assert told == f"Before weighting: sentences 0.60, words 0.20, {end}"

@@ -9,7 +9,7 @@ from pages.ui import charts, faults, html, state
 from pages.ui.escape import plain
 from pages.ui.palette import badge
 from search.list_files import FIRST_LIST, Kept
-from search.types import Facet, Pair, Paper, Result, Results
+from search.types import Evidence, Facet, Pair, Paper, Result, Results
 
 SCORE_HELP = (
     "A score from 0 to 1 and its word come from judged computer-science abstracts; in other fields take "
@@ -48,13 +48,14 @@ def evidence(result: Result) -> None:
     chart = charts.alignment(result.pairs, len(result.paper.sentences), state.is_dark())
     st.altair_chart(chart, alt=in_words(result.pairs))
     st.table(alignment_table(result.pairs), hide_index=True)
-    parts = result.evidence
-    st.caption(
-        f"Before weighting: sentences {parts.sentences:.2f}, words {parts.words:.2f}, "
-        f"avoided {parts.avoided:.2f}"
-        + (", " if parts.whole_counts else ". Not counted: ")
-        + f"whole paper {parts.whole_paper:.2f}."
-    )
+    st.caption(parts_in_words(result.evidence))
+
+
+def parts_in_words(parts: Evidence) -> str:
+    """What the score is made of, and the whole paper where it is no part of it."""
+    between = ", " if parts.whole_counts else ". Not counted: "
+    counted = f"sentences {parts.sentences:.2f}, words {parts.words:.2f}, avoided {parts.avoided:.2f}"
+    return f"Before weighting: {counted}{between}whole paper {parts.whole_paper:.2f}."
 
 
 def in_words(pairs: tuple[Pair, ...]) -> str:

@@ -37,7 +37,7 @@ from training.aspect_data import (
     read_graded,
 )
 from training.aspects import cited_set, cocited_test, graded_set
-from training.cited import is_held_out
+from training.cited import is_held_out, read_few_cocited, read_partners
 from training.papers import (
     ACL,
     CITED,
@@ -308,3 +308,13 @@ def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_pa
     assert {query for query, _ in test.queries} <= {test.corpus.place[id] for id in kept_out}
     assert {right for _, right in test.queries} <= set(test.pool)
     assert len(set(test.pool)) == len(test.pool)
+
+
+def test_partners_are_partners_of_each_other_in_however_crowded_a_sentence(tmp_path: Path) -> None:
+    pairs = [("a", "b", 2), ("a", "c", 40)]
+    write_lines(
+        tmp_path / COCITED,
+        [{"a": a, "b": b, "contexts": [{"text": "as shown", "n": crowd}]} for a, b, crowd in pairs],
+    )
+    assert dict(read_partners(tmp_path)) == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}
+    assert [(pair.first, pair.second) for pair in read_few_cocited(tmp_path)] == [("a", "b")]
