@@ -18,12 +18,14 @@ from search.asked import CONTEXT
 from search.lexical import LexicalIndex, weigh_terms
 from search.tokens import Document
 from search.types import PANELS, Facet
-from training.papers import Cocited
+from training.papers import ACL, CITED, CSFCUBE, Cocited, normalised, read_documents, read_test_titles
 from training.states import Batch, LowerLayers, States
 from training.teacher import Vectors
 
 JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("", "-more", "-fresh")]
 """In the order they were made; the last pools were drawn with the trained encoder."""
+SOURCE_MARK = ":"
+"""Ids of the citation collection name their source before it; ids of the ACL Anthology have none."""
 HELD_OUT_SHARE = 10
 """One pool in this many is only scored."""
 NOT_ALIGNED = -1
@@ -125,6 +127,16 @@ class Graded:
 def read_graded(path: Path) -> list[Graded]:
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     return [Graded(r["query"], r["facet"], tuple(r["sentences"]), r["grades"]) for r in records]
+
+
+def read_judged(data: Path, graded: Sequence[Graded]) -> dict[str, Document]:
+    """The papers of graded pools by id, from the file that has them; none of CSFCube's."""
+    wanted = {paper for one in graded for paper in (one.query, *one.grades)}
+    cited = {paper for paper in wanted if SOURCE_MARK in paper}
+    documents = read_documents(data / ACL, wanted - cited) if wanted - cited else {}
+    documents |= read_documents(data / CITED, cited) if cited else {}
+    forbidden = read_test_titles(data / CSFCUBE)
+    return {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
 
 
 def make_pools(graded: Sequence[Graded], corpus: Corpus, words: Words, labelled: Vectors) -> list[Pool]:

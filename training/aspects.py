@@ -35,22 +35,19 @@ from training.aspect_data import (
     make_pools,
     mine_neighbours,
     read_graded,
+    read_judged,
 )
 from training.aspect_loop import AspectTrainer, Checks, CocitedTest, TrainingSet, train
 from training.aspect_model import UpperLayers
 from training.aspect_plan import RECIPES, AspectRecipe
 from training.cited import AMONG, TESTS, held_out, may_learn, read_few_cocited, read_partners
 from training.papers import (
-    ACL,
     CITED,
     CITING,
     COCITED,
-    CSFCUBE,
-    normalised,
     read_citing,
     read_cocited,
     read_documents,
-    read_test_titles,
 )
 from training.states import LowerLayers
 from training.teacher import Vectors, encode_all
@@ -73,14 +70,12 @@ def graded_set(
     zeros: int = ALL,
     more: bool = False,
 ) -> tuple[Corpus, list[Pool], list[Pool]]:
-    """Graded pools over papers of the ACL Anthology, to learn from and to score; none of CSFCube's papers.
+    """Graded pools, to learn from and to score; none of CSFCube's papers.
 
     With `more` there are as many again for the teacher to rank.
     """
     graded = [one if one.held_out else one.with_zeros(zeros) for one in read_graded(judgements)]
-    documents = read_documents(data / ACL, {paper for one in graded for paper in (one.query, *one.grades)})
-    forbidden = read_test_titles(data / CSFCUBE)
-    documents = {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
+    documents = read_judged(data, graded)
     corpus, words = corpus_of(documents), Words(documents)
     labelled = label(corpus.documents)
     seen, unseen = (

@@ -23,7 +23,7 @@ from search.presets import find_weights
 from search.tokens import Document
 from search.types import FACETS
 from training.adapters import adapt
-from training.aspect_data import JUDGEMENTS, read_graded
+from training.aspect_data import JUDGEMENTS, read_graded, read_judged
 from training.aspect_model import layer_names
 from training.examples import (
     CSABSTRUCT_DEV,
@@ -37,7 +37,6 @@ from training.examples import (
     words,
 )
 from training.loop import Trainer, predict, train
-from training.papers import ACL, CSFCUBE, normalised, read_documents, read_test_titles
 from training.plan import RECIPES, Recipe
 from training.states import LowerLayers, States
 from training.telling import Say, progress_of, say
@@ -129,10 +128,8 @@ class Taught:
 
 def ask_teacher(folder: Path, data: Path, cache: Path, device: torch.device) -> Taught:
     """The papers of our judgements as the labeller in the folder sees them; none of them is in CSFCube."""
-    wanted = {paper for file in JUDGEMENTS for one in read_graded(file) for paper in (one.query, *one.grades)}
-    forbidden = read_test_titles(data / CSFCUBE)
-    papers = read_documents(data / ACL, wanted).values()
-    documents = [paper for paper in papers if normalised(paper.title) not in forbidden]
+    graded = [one for file in JUDGEMENTS for one in read_graded(file)]
+    documents = list(read_judged(data, graded).values())
     labeller = load_labeller(folder).to(device)
     base, encoder = _load("quality")
     lower = LowerLayers.cut(encoder.to(device), base, labeller.layer)

@@ -35,6 +35,7 @@ from training.aspect_data import (
     make_pools,
     mine_neighbours,
     read_graded,
+    read_judged,
 )
 from training.aspects import cited_set, cocited_test, graded_set
 from training.cited import is_held_out, read_few_cocited, read_partners
@@ -271,6 +272,23 @@ def test_no_paper_of_the_test_collection_is_graded(lower: LowerLayers, tmp_path:
     assert [pool.id for pool in pools] == ["p0_method"]
     assert [corpus.place[id] for id in ("p1", "p3")] == list(pools[0].candidates)
     assert not unseen
+
+
+def test_graded_papers_come_from_the_file_that_has_them(tmp_path: Path) -> None:
+    write_lines(tmp_path / ACL, [record(id, some_document(1), f"In one, {id}") for id in ("p0", "p1")])
+    others = [record(id, some_document(2), f"In other, {id}") for id in ("s:c0", "s:c1")]
+    write_lines(tmp_path / CITED, others)
+    write_lines(tmp_path / CSFCUBE, [{"title": "in other s c1"}])
+
+    def read(query: str, *others: str) -> dict[str, str]:
+        graded = Graded(query, "method", (0,), dict.fromkeys(others, 1))
+        return {id: document.title for id, document in read_judged(tmp_path, [graded]).items()}
+
+    assert read("p0", "s:c0", "s:c1") == {"p0": "In one, p0", "s:c0": "In other, s:c0"}
+    (tmp_path / CITED).unlink()
+    assert read("p0", "p1") == {"p0": "In one, p0", "p1": "In one, p1"}
+    with pytest.raises(InputError, match="There is no file"):
+        read("p0", "s:c0")
 
 
 def test_held_out_papers_are_in_no_pair_to_learn_from(lower: LowerLayers, tmp_path: Path) -> None:
