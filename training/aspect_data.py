@@ -22,8 +22,9 @@ from training.papers import ACL, CITED, CSFCUBE, Cocited, normalised, read_docum
 from training.states import Batch, LowerLayers, States
 from training.teacher import Vectors
 
-JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ("", "-more", "-fresh")]
-"""In the order they were made; the last pools were drawn with the trained encoder."""
+ROUNDS = ("", "-more", "-fresh", "-later", "-wide")
+JUDGEMENTS = [Path(__file__).parent / f"judgements{part}.jsonl" for part in ROUNDS]
+"""In the order they were made; the last three were drawn with a trained encoder."""
 SOURCE_MARK = ":"
 """Ids of the citation collection name their source before it; ids of the ACL Anthology have none."""
 HELD_OUT_SHARE = 10

@@ -259,7 +259,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _encoding(name: str, folder: Path) -> Encode:
-    """Vectors without labels, kept in the folder; the model is loaded when the first is missing."""
+    """Vectors with the labels of the encoder itself, kept in the folder."""
 
     def encode(documents: Sequence[Document]) -> Vectors:
         encoder = load_encoder(name)

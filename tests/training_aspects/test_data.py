@@ -26,6 +26,8 @@ from tests.training_aspects.made import (
 )
 from training import teacher
 from training.aspect_data import (
+    JUDGEMENTS,
+    SOURCE_MARK,
     Aligned,
     Corpus,
     Graded,
@@ -145,6 +147,17 @@ def test_contexts_come_from_the_least_crowded(tmp_path: Path) -> None:
 def test_judgements_are_read_line_by_line(tmp_path: Path) -> None:
     line = {"query": "q", "facet": "method", "sentences": [1, 2], "grades": {"a": 3}, "again": {"a": 1}}
     assert read_graded(write_lines(tmp_path / "j.jsonl", [line])) == [Graded("q", "method", (1, 2), {"a": 3})]
+
+
+def test_the_shipped_judgements_are_sound() -> None:
+    graded = [one for file in JUDGEMENTS for one in read_graded(file)]
+    assert len({one.id for one in graded}) == len(graded)
+    assert {one.facet for one in graded} == {"background", "method", "result"}
+    assert {grade for one in graded for grade in one.grades.values()} == {0, 1, 2, 3}
+    assert all(one.sentences and one.query not in one.grades for one in graded)
+    cited = {paper for one in graded for paper in (one.query, *one.grades) if SOURCE_MARK in paper}
+    assert cited
+    assert not [paper for paper in cited if is_held_out(paper)]
 
 
 # -- data
