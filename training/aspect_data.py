@@ -134,8 +134,10 @@ def read_judged(data: Path, graded: Sequence[Graded]) -> dict[str, Document]:
     """The papers of graded pools by id, from the file that has them; none of CSFCube's."""
     wanted = {paper for one in graded for paper in (one.query, *one.grades)}
     cited = {paper for paper in wanted if SOURCE_MARK in paper}
-    documents = read_documents(data / ACL, wanted - cited) if wanted - cited else {}
-    documents |= read_documents(data / CITED, cited) if cited else {}
+    documents: dict[str, Document] = {}
+    for file, papers in ((ACL, wanted - cited), (CITED, cited)):
+        if papers:
+            documents |= read_documents(data / file, papers)
     forbidden = read_test_titles(data / CSFCUBE)
     return {id: one for id, one in documents.items() if normalised(one.title) not in forbidden}
 
