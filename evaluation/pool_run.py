@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.error_report import report
+from evaluation.levels import describe_levels
 from evaluation.methods import Options, default_methods, rank
 from evaluation.metrics import POOL_MEASURES, Found, Values
 from evaluation.pools import Collection, PoolQuery, data_hash, summarise
@@ -49,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compare", nargs=2, metavar=("A", "B"), help="randomisation test between two methods"
     )
     parser.add_argument("--errors", action="store_true", help="show each query's worst misses and false hits")
+    parser.add_argument(
+        "--levels", action="store_true", help="how papers of each level of likeness were judged"
+    )
 
 
 def evaluate(collection: Collection, args: argparse.Namespace, most: int | None = None) -> int:
@@ -70,6 +74,8 @@ def evaluate(collection: Collection, args: argparse.Namespace, most: int | None 
     if args.errors:
         shown = "triptych" if "triptych" in measured.scores else next(iter(measured.scores))
         print("\n" + report(collection, queries, shown, measured.scores[shown]))
+    if args.levels and "triptych" in measured.scores:
+        print("\n" + describe_levels(queries, measured.scores["triptych"]))
     write(args, measured, collection, queries)
     return 0
 

@@ -172,7 +172,17 @@ def test_csfcube_ranks_with_the_engine_and_baselines(
         "otAspire:default",
         "sentences:default",
     )
-    more = ("--json", out, "--per-query", values, "--compare", "triptych", "fabs_tfidf", "--errors")
+    more = (
+        "--json",
+        out,
+        "--per-query",
+        values,
+        "--compare",
+        "triptych",
+        "fabs_tfidf",
+        "--errors",
+        "--levels",
+    )
     assert run("csfcube", "--data", csfcube, "--split", "all", "--method", *methods, *more) == 0
     figures = json.loads(out.read_text())
     assert (figures["collection"], figures["split"]) == ("csfcube", "all")
@@ -184,6 +194,7 @@ def test_csfcube_ranks_with_the_engine_and_baselines(
     printed = capsys.readouterr().out
     assert "triptych against fabs_tfidf" in printed
     assert "Errors of triptych" in printed
+    assert "shown as" in printed
     assert len(values.read_text().splitlines()) == 1 + 3 * len(methods)
 
 

@@ -1,0 +1,56 @@
+"""What the words beside a score are worth: how papers of each level were judged, where levels would begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from evaluation.metrics import Found
+from evaluation.pools import PoolQuery
+from evaluation.tables import table
+from search.fusion import LEVELS, in_words, readable
+from search.types import Likeness
+
+RELATED, SIMILAR = 1, 2
+"""Grades from which a paper counts as related, and as similar."""
+BEGINS = ((RELATED, 1 / 3, "a third are related"), (SIMILAR, 1 / 2, "half are similar"))
+"""Where a level should begin: `search.fusion.LEVELS` says why."""
+UNREGULARISED = 1e6
+
+
+def judged_totals(
+    queries: Sequence[PoolQuery], scores: Found
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The product's totals of all judged candidates, and their grades."""
+    pairs = [
+        (scores[query.id][paper], grade)
+        for query in queries
+        for paper, grade in query.grades.items()
+        if paper in scores.get(query.id, {})
+    ]
+    totals, grades = zip(*pairs, strict=True)
+    return np.array(totals), np.array(grades)
+
+
+def begins_at(totals: NDArray[np.float64], grades: NDArray[np.int64], least: int, share: float) -> float:
+    """The total near which that share of the papers has at least this grade, by logistic regression."""
+    fitted = LogisticRegression(C=UNREGULARISED).fit(totals[:, None], grades >= least)
+    return float((np.log(share / (1 - share)) - fitted.intercept_[0]) / fitted.coef_[0, 0])
+
+
+def describe_levels(queries: Sequence[PoolQuery], scores: Found) -> str:
+    totals, grades = judged_totals(queries, scores)
+    words = np.array([in_words(readable(total)) for total in totals])
+    rows = []
+    for word in (*(word for _, _, word in LEVELS), Likeness.UNRELATED):
+        mine = grades[words == word]
+        shares = [f"{(mine >= least).mean():.0%}" if len(mine) else "-" for least in (RELATED, SIMILAR)]
+        rows.append([str(word), str(len(mine)), *shares])
+    lines = [table(rows, ["shown as", "papers", "related", "similar"])]
+    for least, share, meaning in BEGINS:
+        if len(set(grades >= least)) == 2:
+            lines.append(f"{meaning} near a total of {begins_at(totals, grades, least, share):.2f}")
+    return "\n".join(lines)
