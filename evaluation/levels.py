@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,9 @@ from evaluation.tables import table
 from search.fusion import LEVELS, in_words, readable
 from search.types import Likeness
 
-RELATED, SIMILAR = 1, 2
-"""Grades from which a paper counts as related, and as similar."""
-BEGINS = ((RELATED, 1 / 3, "a third are related"), (SIMILAR, 1 / 2, "half are similar"))
+LEAST = {"related": 1, "similar": 2}
+"""The grade from which a paper counts as such."""
+BEGINS = (("related", 1 / 3, "a third are related"), ("similar", 1 / 2, "half are similar"))
 """Where a level should begin: `search.fusion.LEVELS` says why."""
 UNREGULARISED = 1e6
 
@@ -41,16 +42,32 @@ def begins_at(totals: NDArray[np.float64], grades: NDArray[np.int64], least: int
     return float((np.log(share / (1 - share)) - fitted.intercept_[0]) / fitted.coef_[0, 0])
 
 
-def describe_levels(queries: Sequence[PoolQuery], scores: Found) -> str:
+def count_levels(queries: Sequence[PoolQuery], scores: Found) -> list[dict[str, Any]]:
+    """For each word, the best first: how many papers are shown with it, and what share was judged how."""
     totals, grades = judged_totals(queries, scores)
     words = np.array([in_words(readable(total)) for total in totals])
-    rows = []
+    counted = []
     for word in (*(word for _, _, word in LEVELS), Likeness.UNRELATED):
         mine = grades[words == word]
-        shares = [f"{(mine >= least).mean():.0%}" if len(mine) else "-" for least in (RELATED, SIMILAR)]
-        rows.append([str(word), str(len(mine)), *shares])
-    lines = [table(rows, ["shown as", "papers", "related", "similar"])]
-    for least, share, meaning in BEGINS:
-        if len(set(grades >= least)) == 2:
-            lines.append(f"{meaning} near a total of {begins_at(totals, grades, least, share):.2f}")
+        level: dict[str, Any] = {"word": str(word), "papers": len(mine)}
+        if len(mine):
+            level |= {name: 100 * float((mine >= least).mean()) for name, least in LEAST.items()}
+        counted.append(level)
+    return counted
+
+
+def describe_levels(queries: Sequence[PoolQuery], scores: Found) -> str:
+    rows = [
+        [
+            level["word"],
+            str(level["papers"]),
+            *(f"{level[name]:.0f} %" if name in level else "-" for name in LEAST),
+        ]
+        for level in count_levels(queries, scores)
+    ]
+    lines = [table(rows, ["shown as", "papers", *LEAST])]
+    totals, grades = judged_totals(queries, scores)
+    for name, share, meaning in BEGINS:
+        if len(set(grades >= LEAST[name])) == 2:
+            lines.append(f"{meaning} near a total of {begins_at(totals, grades, LEAST[name], share):.2f}")
     return "\n".join(lines)

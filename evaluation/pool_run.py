@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.error_report import report
-from evaluation.levels import describe_levels
+from evaluation.levels import count_levels, describe_levels
 from evaluation.methods import Options, default_methods, rank
 from evaluation.metrics import POOL_MEASURES, Found, Values
 from evaluation.pools import Collection, PoolQuery, data_hash, summarise
@@ -163,6 +163,8 @@ def write(
             "skipped": measured.skipped,
             "significance": against,
         }
+        if "triptych" in measured.scores and any(query.facet for query in queries):
+            more["levels"] = count_levels(queries, measured.scores["triptych"])
         slug = "" if args.encoder == "default" else "-" + re.sub(r"[^\w.]+", "-", args.encoder)
         name = f"{collection.name}-{args.split}{slug}"
         encoder, data = load_encoder(args.encoder).id, data_hash(collection.papers.values(), queries)

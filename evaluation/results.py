@@ -10,6 +10,7 @@ A result file is `evaluation/results/NAME.json`:
   queries      how many; missing: what the files lacked, in words
   methods      method -> group -> measure -> percent; csfcube's groups are all, background, method, result
   skipped      method -> why it did not run
+  levels       of likeness, searched by facet: word, papers shown with it, percent judged related and similar
 and what a collection adds. `evaluation/published.json` holds rows from papers: each with method, collection,
 group, measures and source.
 """

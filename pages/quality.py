@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui import charts, frame
 from pages.ui.escape import plain
-from pages.ui.figures import MEASURES, Row, Run, groups, measures, read_published, read_runs
+from pages.ui.figures import MEASURES, Level, Row, Run, groups, measures, read_published, read_runs
 
 EMPTY = (
     "No figures yet. Fetch the collections and run `python -m evaluation csfcube`; "
@@ -52,6 +52,13 @@ def _run(run: Run, rows: Sequence[Row]) -> None:
         st.altair_chart(charts.quality(rows, shown[0], MEASURES[shown[0]]), alt=_best(rows, shown[0]))
     for tab, group in zip(st.tabs([plain(g.capitalize()) for g in groups(rows)]), groups(rows), strict=True):
         tab.table(table([row for row in rows if row.group == group], shown), hide_index=True)
+    if run.levels:
+        st.subheader("What the words are worth", anchor=False)
+        st.caption(
+            "How the experts judged the papers that Triptych shows with each word. "
+            "Where a word begins was set on these queries."
+        )
+        st.table(levels_table(run.levels), hide_index=True)
     for method, why in run.skipped.items():
         st.caption(f"{plain(method)} was not run: {plain(why)}")
     st.code(run.command, language=None, wrap_lines=True)
@@ -67,6 +74,20 @@ def table(rows: Sequence[Row], shown: Sequence[str]) -> pd.DataFrame:
         ]
     columns["Source"] = [plain(row.source) or "measured here" for row in ordered]
     return pd.DataFrame(columns)
+
+
+def levels_table(levels: Sequence[Level]) -> pd.DataFrame:
+    def share(percent: float | None) -> str:
+        return "" if percent is None else f"{percent:.0f} %"
+
+    return pd.DataFrame(
+        {
+            "Shown as": [plain(level.word) for level in levels],
+            "Papers": [f"{level.papers:,}" for level in levels],
+            "Judged related or better": [share(level.related) for level in levels],
+            "Judged similar or better": [share(level.similar) for level in levels],
+        }
+    )
 
 
 def _best(rows: Sequence[Row], measure: str) -> str:

@@ -390,6 +390,24 @@ class TestOtherPages:
         command = "python -m evaluation csfcube --data DIR --split dev"
         assert [each.value for each in app.code] == [command, f"{command} --encoder quality"]
 
+    def test_quality_says_what_the_words_are_worth(self, host: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        from pages.ui import figures
+
+        (tmp_path / "results").mkdir()
+        host.setattr(figures, "FOLDER", tmp_path)
+        levels = [
+            {"word": "near identical", "papers": 0},
+            {"word": "similar", "papers": 1064, "related": 93.75, "similar": 56.25},
+        ]
+        run = {"collection": "csfcube", "methods": {"triptych": {"all": {"map": 40.0}}}, "levels": levels}
+        (tmp_path / "results" / "csfcube.json").write_text(json.dumps(run))
+        app = open_app("quality")
+        assert not app.exception
+        assert app.table[1].value.to_numpy().tolist() == [
+            ["near identical", "0", "", ""],
+            ["similar", "1,064", "94 %", "56 %"],
+        ]
+
     def test_every_collection_shows_a_command_that_is_there(self) -> None:
         from evaluation.__main__ import make_parser
         from pages.ui import figures

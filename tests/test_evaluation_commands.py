@@ -223,6 +223,7 @@ def test_saved_results_carry_what_is_needed_to_repeat_them(
     assert saved["queries"] == 2
     assert "MiniLM" in saved["encoder"]
     assert set(saved["significance"]["fabs_bm25"]) == {"map", "ndcg_pct20"}
+    assert sum(level["papers"] for level in saved["levels"]) > 0
 
 
 @pytest.mark.parametrize("name", ["relish", "treccovid"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluation.levels import SIMILAR, begins_at, describe_levels, judged_totals
+from evaluation.levels import LEAST, begins_at, count_levels, describe_levels, judged_totals
 from evaluation.metrics import Found
 from evaluation.pools import PoolQuery
 
@@ -17,13 +17,14 @@ def made(grades: list[int], totals: list[float]) -> tuple[list[PoolQuery], Found
 
 
 def test_papers_are_counted_by_the_word_they_are_shown_with() -> None:
-    said = describe_levels(*made([3, 2, 1, 1, 0, 0, 1], [1.5, 1.0, 1.0, 0.7, 0.7, 0.2, 0.1])).splitlines()
-    assert [line.rsplit(maxsplit=3) for line in said[2:6]] == [
-        ["near identical", "1", "100%", "100%"],
-        ["similar", "2", "100%", "50%"],
-        ["related", "2", "50%", "0%"],
-        ["unrelated", "2", "50%", "0%"],
+    judged = made([3, 2, 1, 1, 0, 0, 1], [1.5, 1.0, 1.0, 0.7, 0.7, 0.2, 0.1])
+    assert [tuple(level.values()) for level in count_levels(*judged)] == [
+        ("near identical", 1, 100, 100),
+        ("similar", 2, 100, 50),
+        ("related", 2, 50, 0),
+        ("unrelated", 2, 50, 0),
     ]
+    assert describe_levels(*judged).splitlines()[3].split() == ["similar", "2", "100", "%", "50", "%"]
 
 
 def test_a_level_without_papers_has_no_shares() -> None:
@@ -37,8 +38,8 @@ def test_a_level_begins_where_the_share_is_reached() -> None:
     random = np.random.default_rng(3)
     totals = random.uniform(0, 1.6, 20_000)
     similar = random.uniform(size=len(totals)) < 1 / (1 + np.exp(-8 * (totals - 0.9)))
-    assert begins_at(totals, np.where(similar, 2, 1), SIMILAR, 0.5) == pytest.approx(0.9, abs=0.02)
-    assert begins_at(totals, np.where(similar, 2, 1), SIMILAR, 0.25) < 0.85
+    assert begins_at(totals, np.where(similar, 2, 1), LEAST["similar"], 0.5) == pytest.approx(0.9, abs=0.02)
+    assert begins_at(totals, np.where(similar, 2, 1), LEAST["similar"], 0.25) < 0.85
 
 
 def test_candidates_that_were_not_ranked_are_left_out() -> None:

@@ -56,6 +56,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Level:
+    """How the papers that are shown with one word of likeness were judged; shares in percent."""
+
+    word: str
+    papers: int
+    related: float | None
+    similar: float | None
+    """None where no paper is shown with the word."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One result file."""
 
@@ -70,6 +81,7 @@ class Run:
     missing: str
     rows: tuple[Row, ...]
     skipped: Mapping[str, str]
+    levels: tuple[Level, ...] = ()
 
     @property
     def title(self) -> str:
@@ -135,6 +147,10 @@ def _run(name: str, content: dict[str, Any]) -> Run:
         missing=_words(content.get("missing")),
         rows=tuple(rows),
         skipped={str(key): str(value) for key, value in (content.get("skipped") or {}).items()},
+        levels=tuple(
+            Level(each["word"], each["papers"], each.get("related"), each.get("similar"))
+            for each in content.get("levels", ())
+        ),
     )
 
 
