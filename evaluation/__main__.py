@@ -10,6 +10,7 @@ from search.errors import TriptychError
 
 COMMANDS = {
     "csfcube": "faceted search on CSFCube, beside the papers' baselines",
+    "judged": "faceted search on pools of our own, in more fields",
     "relish": "whole-abstract search on RELISH or TREC-COVID-RF",
     "beir": "search over a whole corpus in BEIR's layout",
     "mdcr": "citation recommendation in 19 fields, and in growing pools",

@@ -37,6 +37,8 @@ SIZES = (500, 2000, 5000, 15000)
 K1 = (0.8, 1.2, 1.6, 2.0)
 B = (0.3, 0.5, 0.75, 0.9, 1.0)
 FEWEST_CITED = 5
+CORPUS = "citations"
+"""What the corpus of all its papers is called in the cache."""
 Floats = NDArray[np.float32]
 Pools = Mapping[str, NDArray[np.int64]]
 """Query -> candidates as positions in the corpus, what it cites first."""
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     pools = draw_pools(citations, [*queries, *validation], sizes[-1], args.seed)
     words = TunableBM25([_text(paper) for paper in citations.papers.values()])
     k1, b = tune(words, citations, validation, pools, sizes)
-    engine = product.open_engine("citations", citations.papers, args.encoder, show_progress)
+    engine = product.open_engine(CORPUS, citations.papers, args.encoder, show_progress)
     scores = {
         "bm25": {
             query: words.scores(_text(citations.papers[query]), k1, b)[pools[query]] for query in queries

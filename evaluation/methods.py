@@ -77,7 +77,8 @@ def rank(name: str, collection: Collection, queries: Sequence[PoolQuery], option
 def _rank_by_product(
     name: str, collection: Collection, queries: Sequence[PoolQuery], options: Options
 ) -> Found:
-    engine = product.open_engine(collection.name, collection.papers, options.encoder, options.progress)
+    corpus = collection.corpus or collection.name
+    engine = product.open_engine(corpus, collection.papers, options.encoder, options.progress)
     if name == "triptych":
         return product.rank(engine, collection, queries)
     return (

@@ -44,6 +44,8 @@ class Collection:
     relevant_from: int
     missing: tuple[str, ...] = ()
     """What the files name but do not hold, in words."""
+    corpus: str = ""
+    """The collection whose corpus this one is searched in, where it has none of its own."""
 
     def chosen(self, split: str) -> tuple[tuple[PoolQuery, ...], ...]:
         """The folds of a split, of those queries that are judged."""

@@ -1,0 +1,67 @@
+"""`python -m evaluation judged`: faceted search on pools of our own, beyond CSFCube's field.
+
+`judged.jsonl` beside this file holds ids and grades, never texts: 679 papers on learning, vision, robotics,
+databases and language, each asked for one facet. A language model graded them (docs/judging.md); nothing was
+trained on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from evaluation import pool_run
+from evaluation.files import read_records
+from evaluation.large_pools import CORPUS, read_citations
+from evaluation.methods import PRODUCT
+from evaluation.pools import Collection, PoolQuery
+from search.errors import InputError
+from search.sentences import split_paper
+from search.types import Facet, Paper
+
+JUDGED = Path(__file__).parent / "judged.jsonl"
+SIMILAR = 2
+"""The grade from which a paper counts as right."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    pool_run.add_arguments(parser)
+    parser.add_argument("--judgements", type=Path, default=JUDGED, help="graded pools (default: the shipped)")
+    parser.set_defaults(split="all", method=list(PRODUCT))
+
+
+def run(args: argparse.Namespace) -> int:
+    return pool_run.evaluate(read_judged(args.data, args.judgements), args)
+
+
+def read_judged(folder: Path, judgements: Path = JUDGED) -> Collection:
+    """The pools over the papers of a citation collection, whose whole corpus is searched."""
+    papers = dict(read_citations(folder).papers)
+    queries: dict[str, PoolQuery] = {}
+    missing = []
+    for record in read_records(judgements):
+        facet = Facet(record["facet"])
+        query = f"{record['query']}_{facet}"
+        known = {paper: grade for paper, grade in record["grades"].items() if paper in papers}
+        if record["query"] not in papers or not known:
+            missing.append(f"query {query}: its abstract or its candidates are not in the collection")
+            continue
+        papers[record["query"]] = _marked(papers[record["query"]], facet, record)
+        queries[query] = PoolQuery(query, record["query"], facet, known)
+    return Collection("judged", folder, papers, queries, {}, SIMILAR, tuple(missing), CORPUS)
+
+
+def _marked(paper: Paper, facet: Facet, record: Mapping[str, Any]) -> Paper:
+    """With the facet at the sentences that were asked about."""
+    sentences = list(split_paper(paper).sentences)
+    for place in record["sentences"]:
+        if not 0 <= place < len(sentences):
+            raise InputError(
+                f"The pool of {paper.id!r} asks about sentence {place + 1}, but its abstract has "
+                f"{len(sentences)}: it was graded on another text."
+            )
+        sentences[place] = replace(sentences[place], facet=facet)
+    return replace(paper, sentences=tuple(sentences))
