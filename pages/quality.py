@@ -15,10 +15,14 @@ EMPTY = (
     "No figures yet. Fetch the collections and run `python -m evaluation csfcube`; "
     "what it measures appears here."
 )
+SET_ON = {"csfcube": " Where a word begins was set on these very queries."}
 HOW = """\
 **What is asked.** CSFCube gives a query abstract, a facet, and a pool of abstracts that experts graded from 0
 to 3 by likeness in that facet. A system orders the pool; NDCG%20 looks at the first fifth of the order, MAP
 counts grades of 2 and more as right. Higher is better; 100 is perfect.
+
+"More fields" asks in the same way about papers on learning, vision, robotics, databases and language. A
+language model graded those by the same guidelines, and nothing was trained on them.
 
 **What is ours.** Rows without a source were measured here, by the command shown, with the code the app
 searches with. Rows with a source are copied from that paper and were not run here.
@@ -55,8 +59,7 @@ def _run(run: Run, rows: Sequence[Row]) -> None:
     if run.levels:
         st.subheader("What the words are worth", anchor=False)
         st.caption(
-            "How the experts judged the papers that Triptych shows with each word. "
-            "Where a word begins was set on these queries."
+            "How the papers that Triptych shows with each word were judged." + SET_ON.get(run.collection, "")
         )
         st.table(levels_table(run.levels), hide_index=True)
     for method, why in run.skipped.items():

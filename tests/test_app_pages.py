@@ -407,6 +407,15 @@ class TestOtherPages:
             ["near identical", "0", "", ""],
             ["similar", "1,064", "94 %", "56 %"],
         ]
+        assert "set on these very queries" in text_of(app)
+        # Other pools were neither judged by experts nor are the words set on them.
+        (tmp_path / "results" / "csfcube.json").write_text(
+            json.dumps(run | {"collection": "judged", "split": "all"})
+        )
+        app = open_app("quality")
+        assert app.header[0].value.replace("\\", "") == "More fields, graded by a language model"
+        assert "set on these very queries" not in text_of(app)
+        assert "python -m evaluation judged --data DIR" in [each.value for each in app.code]
 
     def test_every_collection_shows_a_command_that_is_there(self) -> None:
         from evaluation.__main__ import make_parser

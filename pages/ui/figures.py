@@ -23,7 +23,7 @@ NAMES = {
 }
 COMMANDS = {
     "csfcube": "csfcube --data DIR --split {split}",
-    "judged": "judged --data DIR --split {split}",
+    "judged": "judged --data DIR",
     "beir": "beir --data DIR --split {split}",
     "mdcr": "mdcr --benchmark FILE --papers FILE",
     "relish": "relish --data DIR --split {split}",
@@ -89,7 +89,8 @@ class Run:
     def title(self) -> str:
         name = NAMES.get(self.collection, self.collection)
         encoder = "" if self.preset == DEFAULT else f"encoder {self.preset}"
-        return ", ".join(filter(None, (name, self.split, encoder)))
+        split = "" if self.split == "all" else self.split
+        return ", ".join(filter(None, (name, split, encoder)))
 
     @property
     def command(self) -> str:
