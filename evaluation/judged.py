@@ -8,10 +8,9 @@ trained on them.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from evaluation import pool_run
 from evaluation.files import read_records
@@ -42,22 +41,28 @@ def read_judged(folder: Path, judgements: Path = JUDGED) -> Collection:
     papers = dict(read_citations(folder).papers)
     queries: dict[str, PoolQuery] = {}
     missing = []
-    for record in read_records(judgements):
-        facet = Facet(record["facet"])
-        query = f"{record['query']}_{facet}"
-        known = {paper: grade for paper, grade in record["grades"].items() if paper in papers}
-        if record["query"] not in papers or not known:
+    for number, record in enumerate(read_records(judgements), start=1):
+        try:
+            asked, facet = record["query"], Facet(record["facet"])
+            places, grades = tuple(record["sentences"]), dict(record["grades"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"Pool {number} of {judgements} needs a query, a facet, sentences and grades ({error!r})."
+            ) from None
+        query = f"{asked}_{facet}"
+        known = {paper: grade for paper, grade in grades.items() if paper in papers}
+        if asked not in papers or not known:
             missing.append(f"query {query}: its abstract or its candidates are not in the collection")
             continue
-        papers[record["query"]] = _marked(papers[record["query"]], facet, record)
-        queries[query] = PoolQuery(query, record["query"], facet, known)
+        papers[asked] = _marked(papers[asked], facet, places)
+        queries[query] = PoolQuery(query, asked, facet, known)
     return Collection("judged", folder, papers, queries, {}, SIMILAR, tuple(missing), CORPUS)
 
 
-def _marked(paper: Paper, facet: Facet, record: Mapping[str, Any]) -> Paper:
+def _marked(paper: Paper, facet: Facet, places: Sequence[int]) -> Paper:
     """With the facet at the sentences that were asked about."""
     sentences = list(split_paper(paper).sentences)
-    for place in record["sentences"]:
+    for place in places:
         if not 0 <= place < len(sentences):
             raise InputError(
                 f"The pool of {paper.id!r} asks about sentence {place + 1}, but its abstract has "

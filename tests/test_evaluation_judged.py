@@ -65,6 +65,13 @@ def test_a_sentence_that_the_abstract_does_not_have_is_an_error(citations: Path)
         read_judged(citations, lines(citations / "judged.jsonl", [pool(sentences=[3])]))
 
 
+@pytest.mark.parametrize("change", [{"facet": "colour"}, {"grades": None}, {"sentences": None}])
+def test_a_line_that_is_no_pool_is_named(citations: Path, change: dict[str, object]) -> None:
+    file = lines(citations / "judged.jsonl", [pool(), pool(**change)])
+    with pytest.raises(InputError, match=r"Pool 2 of .*judged\.jsonl needs a query, a facet"):
+        read_judged(citations, file)
+
+
 def test_pools_are_ranked_by_the_product_and_beside_it(
     citations: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
