@@ -22,6 +22,14 @@ MOST_PAIRS = 20
 MOST_TERMS = 4
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.+][^\W_]+)*[+#]*")
+_PART = re.compile(r"[^\W_]+")
+_PREFIXES = frozenset(
+    """
+    anti auto bi co cross extra high hyper inter intra low macro meta micro mini mono multi near non one over
+    poly post pre pseudo quasi re self semi single sub super trans tri two ultra un under well
+    """.split()
+)
+"""Parts of joined words that tell nothing alone: "non-linear" and "non-negative" have little in common."""
 _FILLER = frozenset(
     """
     about across address aim also analysis approach article based be better between both compared
@@ -60,11 +68,15 @@ class Words:
         return term
 
     def _phrases(self, text: str) -> dict[tuple[str, ...], str]:
-        """Telling words, and neighbours that are both telling, each with its spelling in the text."""
+        """Telling words, also in joined ones, and neighbours that are both telling, each as it is spelled."""
         words = [(self.term(match.group()), *match.span()) for match in _WORD.finditer(text)]
-        found: dict[tuple[str, ...], str] = {
-            (term,): text[start:end] for term, start, end in reversed(words) if term
-        }
+        found: dict[tuple[str, ...], str] = {}
+        for term, start, end in reversed(words):
+            spelled = text[start:end]
+            parts = [part for part in _PART.findall(spelled) if part.lower() not in _PREFIXES]
+            for each, spelling in (*((self.term(part), part) for part in parts), (term, spelled)):
+                if each:
+                    found[(each,)] = spelling
         for (left, start, end), (right, next_start, next_end) in pairwise(words):
             if left and right and text[end:next_start] == " ":
                 found[left, right] = text[start:next_end]
@@ -125,7 +137,9 @@ def shared_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -
     shared.sort(key=lambda phrase: -sum(map(words.rarity, phrase)))
     chosen: list[tuple[str, ...]] = []
     for phrase in shared:
-        if not any(set(phrase) & set(other) for other in chosen):
+        if not any(
+            set(phrase) & set(other) or mine[phrase] in _PART.findall(mine[other]) for other in chosen
+        ):
             chosen.append(phrase)
     return tuple(mine[phrase] for phrase in chosen[:most])
 

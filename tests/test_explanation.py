@@ -41,6 +41,15 @@ def test_neighbours_count_as_a_pair_only_in_both_texts():
     assert shared_terms("noisy labels", "labels that are noisy", WORDS) == ("noisy", "labels")
 
 
+def test_a_word_is_seen_inside_a_joined_one():
+    words = Words(tokenize, lambda term: {"graphbased": 7.0, "graph": 4.0, "non": 9.0}.get(term, 0.0))
+    assert shared_terms("We learn graphs.", "A graph-based approach.", words) == ("graphs",)
+    assert shared_terms("A Graph-based approach.", "We learn graphs.", words) == ("Graph",)
+    # Said once: the whole, not its part as well.
+    assert shared_terms("A graph-based approach.", "Another graph-based one.", words) == ("graph-based",)
+    assert shared_terms("A non-linear approach.", "A non-negative one.", words) == ()
+
+
 def test_common_and_empty_words_are_no_evidence():
     assert shared_terms("We propose the model in 2019", "We propose the model in 2019", WORDS) == ()
     assert shared_terms("", "noisy", WORDS) == ()
