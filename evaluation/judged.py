@@ -15,6 +15,7 @@ from pathlib import Path
 from evaluation import pool_run
 from evaluation.files import read_records
 from evaluation.large_pools import CORPUS, read_citations
+from evaluation.levels import LEAST
 from evaluation.methods import PRODUCT
 from evaluation.pools import Collection, PoolQuery
 from search.errors import InputError
@@ -22,8 +23,6 @@ from search.sentences import split_paper
 from search.types import Facet, Paper
 
 JUDGED = Path(__file__).parent / "judged.jsonl"
-SIMILAR = 2
-"""The grade from which a paper counts as right."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def read_judged(folder: Path, judgements: Path = JUDGED) -> Collection:
             continue
         papers[asked] = _marked(papers[asked], facet, places)
         queries[query] = PoolQuery(query, asked, facet, known)
-    return Collection("judged", folder, papers, queries, {}, SIMILAR, tuple(missing), CORPUS)
+    return Collection("judged", folder, papers, queries, {}, LEAST["similar"], tuple(missing), CORPUS)
 
 
 def _marked(paper: Paper, facet: Facet, places: Sequence[int]) -> Paper:

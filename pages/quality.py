@@ -15,7 +15,8 @@ EMPTY = (
     "No figures yet. Fetch the collections and run `python -m evaluation csfcube`; "
     "what it measures appears here."
 )
-SET_ON = {"csfcube": " Where a word begins was set on these very queries."}
+CAVEATS = {"csfcube": " Where a word begins was set on these very queries."}
+"""By collection: what to know when reading its levels of likeness."""
 HOW = """\
 **What is asked.** CSFCube gives a query abstract, a facet, and a pool of abstracts that experts graded from 0
 to 3 by likeness in that facet. A system orders the pool; NDCG%20 looks at the first fifth of the order, MAP
@@ -59,7 +60,7 @@ def _run(run: Run, rows: Sequence[Row]) -> None:
     if run.levels:
         st.subheader("What the words are worth", anchor=False)
         st.caption(
-            "How the papers that Triptych shows with each word were judged." + SET_ON.get(run.collection, "")
+            "How the papers that Triptych shows with each word were judged." + CAVEATS.get(run.collection, "")
         )
         st.table(levels_table(run.levels), hide_index=True)
     for method, why in run.skipped.items():
