@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,23 @@ def shared_data() -> Path:
     if not (folder / "csfcube").is_dir():
         pytest.skip(f"needs the public collections: none in {folder}; set TRIPTYCH_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def app_corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.app_corpus import make_corpus
+
+    return make_corpus(tmp_path_factory.mktemp("app") / "corpus")
+
+
+@pytest.fixture
+def host(app_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A host of the app with a corpus and a library of its own."""
+    from pages.ui import corpora, state
+
+    monkeypatch.setenv("TRIPTYCH_CORPUS", str(app_corpus))
+    monkeypatch.setenv("TRIPTYCH_LIBRARY", str(tmp_path / "library"))
+    state.settings.clear()
+    corpora.jobs.clear()
+    yield monkeypatch
+    state.settings.clear()
