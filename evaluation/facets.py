@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.label_ceiling import ANNOTATORS, agreed, find_ceiling
 from search.encoding import Document, load_encoder
 from search.errors import InputError
 from search.types import FACETS, PANELS, Facet
@@ -23,6 +24,8 @@ class Labelled:
 
     document: Document
     facets: tuple[Facet | None, ...]
+    confidences: tuple[float, ...] = ()
+    """How large a part of the annotators chose each label, where the file says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +104,27 @@ def measure(truth: Sequence[Facet], guess: Sequence[Facet]) -> dict[str, Any]:
     }
 
 
+def measure_agreement(
+    truth: Sequence[Facet], guess: Sequence[Facet], confidences: Sequence[float]
+) -> dict[str, Any]:
+    """In percent: the most that could be met, and what was, by how many annotators agreed."""
+    met = np.array([true is guessed for true, guessed in zip(truth, guess, strict=True)])
+    votes = np.array([agreed(each) for each in confidences])
+    return {
+        "most": round(100 * find_ceiling(confidences), 1),
+        "by_agreement": [
+            {
+                "agreed": count,
+                "sentences": int(np.sum(votes == count)),
+                "met": round(_percent(met[votes == count].sum(), np.sum(votes == count)), 1),
+            }
+            for count in range(1, ANNOTATORS + 1)
+        ],
+    }
+
+
 def read_labelled(path: Path) -> list[Labelled]:
-    """CSAbstruct's layout: a line has `sentences`, `labels` (null for unknown) and perhaps `title`."""
+    """CSAbstruct's layout: a line has `sentences`, `labels` (null for unknown), if known `title`, `confs`."""
     if not path.is_file():
         raise InputError(
             f"There is no file {path}: give a JSONL file with sentences and labels with `--data`."
@@ -121,13 +143,16 @@ def _labelled(line: str, place: str) -> Labelled:
         record = json.loads(line)
         sentences = tuple(str(sentence) for sentence in record["sentences"])
         facets = tuple(None if label is None else Facet(label.lower()) for label in record["labels"])
+        confidences = tuple(float(each) for each in record.get("confs") or ())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"In {place} there is no abstract with `sentences` and `labels` ({', '.join(FACETS)}): {error}."
         ) from error
     if len(sentences) != len(facets):
         raise InputError(f"In {place} there are {len(sentences)} sentences but {len(facets)} labels.")
-    return Labelled(Document(record.get("title") or "", sentences), facets)
+    if confidences and len(confidences) != len(facets):
+        raise InputError(f"In {place} there are {len(facets)} labels but {len(confidences)} `confs`.")
+    return Labelled(Document(record.get("title") or "", sentences), facets, confidences)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -138,13 +163,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     labelled = read_labelled(args.data)
     encoded = load_encoder().encode(abstract.document for abstract in labelled)
-    truth, guess = [], []
+    truth, guess, confidences = [], [], []
     for abstract, found in zip(labelled, encoded, strict=True):
-        for facet, column in zip(abstract.facets, found.facets.argmax(axis=1), strict=True):
+        guessed = found.facets.argmax(axis=1)
+        for place, facet in enumerate(abstract.facets):
             if facet is not None:
                 truth.append(facet)
-                guess.append(FACETS[column])
+                guess.append(FACETS[guessed[place]])
+                confidences += abstract.confidences[place : place + 1]
     figures = measure(truth, guess)
+    if confidences and len(confidences) == len(truth):
+        figures["agreement"] = measure_agreement(truth, guess, confidences)
     print(describe(figures))
     if args.json:
         args.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -169,6 +198,16 @@ def describe(figures: dict[str, Any]) -> str:
         for label, row in zip(labels, counts, strict=True):
             lines.append(f"{label:14}" + "".join(f"{count:12}" for count in row))
     lines += ["", "An `other` in a panel is a false hit, a panel's sentence called `other` a miss."]
+    if found := figures.get("agreement"):
+        lines += [
+            "",
+            "Annotators disagree: over five facets no labeller could expect a micro-F1 "
+            f"past {found['most']:.1f}.",
+            f"{'agreed':12}{'sentences':>10}{'met':>10}",
+        ]
+        for row in found["by_agreement"]:
+            title = f"{row['agreed']} of {ANNOTATORS}"
+            lines.append(f"{title:12}{row['sentences']:10}{row['met']:10.1f}")
     return "\n".join(lines)
 
 
