@@ -15,9 +15,11 @@ from queue import SimpleQueue
 from statistics import median
 from typing import Any
 
-from search.encoding import Document, Encoder, load_encoder
+from search.aspects import read_aspects
+from search.encoding import Document, Encoder, cores, load_encoder, packer_of
 from search.errors import InputError
 from search.pipeline import Model
+from search.presets import find_weights
 from search.sentences import split
 from search.tokens import Window, batches
 
@@ -25,6 +27,7 @@ BESIDE = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 FILE = "acl_anthology.jsonl.gz"
 ROUNDS = 5
 """The two are timed in turn, so that a busy machine slows both."""
+UNLABELLED = "unlabelled"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--torch", action="store_true", help="also time the default model in torch on the CPU"
     )
-    parser.add_argument("--beside", metavar="NAME", help="time another encoder in turn with this one")
+    parser.add_argument(
+        "--beside",
+        metavar="NAME",
+        help=f"time another encoder in turn with this one; {UNLABELLED}: the default without its labeller",
+    )
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
@@ -44,7 +51,8 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     encoder = load_encoder(args.encoder, args.device or None)
     figures = {"encoder": encoder.id, "workers": len(encoder.models), **measure(encoder, documents)}
     if args.beside:
-        other = load_encoder(args.beside, args.device or None)
+        unlabelled = args.beside == UNLABELLED
+        other = _unlabelled() if unlabelled else load_encoder(args.beside, args.device or None)
         figures[f"rate_over_{args.beside}"] = compare(encoder, other, documents)
     if args.torch:
         some, encoder = documents[::4], _in_torch()
@@ -116,11 +124,18 @@ def seconds(step: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - clock, time.process_time() - processor
 
 
+def _unlabelled() -> Encoder:
+    """The default encoder alone, as it runs on processors."""
+    from search.onnx_model import OnnxModel
+
+    folder = find_weights("default").folder
+    model = OnnxModel(folder, trained=read_aspects().tensors)
+    return Encoder(UNLABELLED, packer_of(folder, "[CLS]", "[SEP]", "[UNK]"), [model] * cores())
+
+
 def _in_torch() -> Encoder:
     """The default encoder and its labeller as they run on a graphics card, but here, in full precision."""
-    from search.encoding import packer_of
     from search.facets import load_labeller
-    from search.presets import find_weights
     from search.torch_model import TorchModel
 
     folder = find_weights("default").folder

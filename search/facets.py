@@ -41,6 +41,8 @@ class Shape:
     sentence_inner: int = 768
     places: int = 16
     """Places counted from the start and from the end before "far away"."""
+    pooling: int = 0
+    """Parts of a sentence's vector that weigh its words each in its own way; 0 for the plain mean."""
     buckets: int = 0
     """Of distances between words, where the encoder's attention has a bias by them (MPNet)."""
     dropout: float = 0.0
@@ -97,6 +99,10 @@ class FacetLabeller(nn.Module):
             for _ in range(shape.sentence_layers)
         )
         self.dropout = nn.Dropout(shape.dropout)
+        if shape.pooling:
+            self.pool = nn.Linear(shape.hidden, shape.pooling)
+            nn.init.zeros_(self.pool.weight)
+            nn.init.zeros_(self.pool.bias)
         self.head = nn.Linear(shape.hidden, len(FACETS))
         if shape.buckets:
             self.register_buffer("near", torch.zeros(shape.buckets, shape.heads))
@@ -127,11 +133,20 @@ class FacetLabeller(nn.Module):
         for layer in self.words:
             x = layer(x, bias)
         lengths = assignment.sum(-1, keepdim=True)
-        x = assignment @ x / lengths.clamp(min=1)
+        x = self._pooled(x, assignment, lengths)
         bias = _bias((lengths.squeeze(-1) > 0).to(hidden.dtype))
         for number, layer in enumerate(self.sentences):
             x = layer(x + place if number == 0 else x, bias)
         return self.head(self.dropout(x))
+
+    def _pooled(self, x: Tensor, assignment: Tensor, lengths: Tensor) -> Tensor:
+        """Words to sentences: their mean, or for each part of the vector a mean by weights of its own."""
+        if not self.shape.pooling:
+            return assignment @ x / lengths.clamp(min=1)
+        scores = self.pool(x)
+        weights = (scores - scores.amax(1, keepdim=True)).exp()
+        weights = weights.repeat_interleave(x.shape[-1] // self.shape.pooling, -1)
+        return assignment @ (weights * x) / (assignment @ weights).clamp(min=1e-9)
 
     def _place(self, assignment: Tensor) -> Tensor:
         """Where each sentence stands: from the start, from the end, in parts of the whole: [b, n, h]."""

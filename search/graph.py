@@ -207,20 +207,31 @@ def _label(graph: Graph, hidden: str, tensors: Tensors) -> str:
     assignment = graph.input("assignment", TensorProto.FLOAT, ["s", "u"])
     place = graph.input("place", TensorProto.FLOAT, ["s", "h"])
     opens = graph.input("opens", TensorProto.FLOAT, ["u", 1])
-    one = graph.constant(np.ones(1, np.int64))
     x = graph.add("Gather", hidden, seen, axis=1)
     x = graph.add("Add", x, graph.add("MatMul", graph.add("Transpose", assignment, perm=[1, 0]), place))
     x = graph.add("Add", x, graph.add("Mul", opens, graph.constant(tensors["first"])))
     names = {part: part for part in BERT_NAMES}
     for number in range(_depth(tensors, "words.")):
         x = graph.layer(x, _parts(tensors, f"words.{number}.", names))
-    mean = graph.add(
-        "Div", graph.add("MatMul", assignment, x), graph.add("ReduceSum", assignment, one, keepdims=1)
-    )
-    x = graph.add("Add", mean, place)
+    x = graph.add("Add", _pool(graph, x, assignment, tensors), place)
     for number in range(_depth(tensors, "sentences.")):
         x = graph.layer(x, _parts(tensors, f"sentences.{number}.", names))
     return graph.add("Softmax", graph.linear(x, tensors["head.weight"], tensors["head.bias"]), axis=-1)
+
+
+def _pool(graph: Graph, x: str, assignment: str, tensors: Tensors) -> str:
+    """`FacetLabeller._pooled`: words to sentences."""
+    one = graph.constant(np.ones(1, np.int64))
+    if "pool.weight" not in tensors:
+        lengths = graph.add("ReduceSum", assignment, one, keepdims=1)
+        return graph.add("Div", graph.add("MatMul", assignment, x), lengths)
+    weight, bias = tensors["pool.weight"], tensors["pool.bias"]
+    scores = graph.add("Add", graph.add("MatMul", x, graph.constant(weight.T)), graph.constant(bias))
+    top = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
+    parts = np.repeat(np.eye(len(weight), dtype=np.float32), weight.shape[1] // len(weight), axis=1)
+    weights = graph.add("MatMul", graph.add("Exp", graph.add("Sub", scores, top)), graph.constant(parts))
+    total = graph.add("MatMul", assignment, graph.add("Mul", weights, x))
+    return graph.add("Div", total, graph.add("MatMul", assignment, weights))
 
 
 def _depth(tensors: Tensors, prefix: str) -> int:

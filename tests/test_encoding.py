@@ -47,11 +47,18 @@ def mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_mpnet(tmp_path_factory.mktemp("mpnet"))
 
 
-@pytest.fixture(scope="module")
-def labeller() -> FacetLabeller:
+LABELLERS = {
+    "own layers": Shape(layer=1, layers=1, hidden=32, heads=4, inner=64, sentence_inner=64),
+    "weighed words": Shape(
+        layer=1, layers=0, hidden=32, heads=4, inner=64, sentence_layers=2, sentence_inner=64, pooling=4
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=LABELLERS)
+def labeller(request: pytest.FixtureRequest) -> FacetLabeller:
     torch.manual_seed(3)
-    shape = Shape(layer=1, layers=1, hidden=32, heads=4, inner=64, sentence_inner=64)
-    made = FacetLabeller(shape).eval()
+    made = FacetLabeller(LABELLERS[request.param]).eval()
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made

@@ -3,8 +3,11 @@
 import gzip
 import json
 
+import numpy as np
+
 from evaluation import speed_encode
 from evaluation.__main__ import main
+from search.encoding import load_encoder
 from search.tokens import Document
 
 
@@ -49,3 +52,11 @@ def test_two_encoders_are_compared_by_their_work(monkeypatch):
     monkeypatch.setattr(speed_encode, "seconds", seconds)
     assert speed_encode.compare(ours, theirs, [Document("t", ("s",))] * 10) == 1.5
     assert ours.spent == 2 * 2 * 10
+
+
+def test_the_encoder_without_its_labeller_gives_the_same_vectors_and_no_labels():
+    document = Document("Seals", ("We count seals.", "There are many."))
+    alone, labelled = speed_encode._unlabelled().encode_one(document), load_encoder().encode_one(document)
+    np.testing.assert_array_equal(alone.sentences, labelled.sentences)
+    assert np.ptp(alone.facets) == 0
+    assert np.ptp(labelled.facets) > 0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,18 @@ from search.types import FACETS
 WEIGHTS, CARD = (file.name for file in files(Path(), STEM))
 
 TINY = Shape(layer=1, layers=2, hidden=16, heads=4, inner=32, sentence_layers=1, sentence_inner=24, places=4)
+LIGHT = replace(TINY, layers=0, sentence_layers=2, pooling=4)
 
 
-@pytest.fixture
-def labeller() -> FacetLabeller:
+@pytest.fixture(params=[TINY, LIGHT], ids=["own layers", "weighed words"])
+def labeller(request: pytest.FixtureRequest) -> FacetLabeller:
+    return at_random(request.param)
+
+
+def at_random(shape: Shape) -> FacetLabeller:
     """Random weights everywhere, so that each part of the computation matters."""
     torch.manual_seed(5)
-    made = FacetLabeller(TINY)
+    made = FacetLabeller(shape)
     for parameter in made.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return made.eval()
@@ -66,7 +72,8 @@ def test_the_title_is_not_looked_at(labeller: FacetLabeller) -> None:
     torch.testing.assert_close(labeller(changed, mask, owners), labeller(hidden, mask, owners))
 
 
-def test_special_tokens_are_looked_at(labeller: FacetLabeller) -> None:
+def test_special_tokens_are_looked_at_by_own_layers() -> None:
+    labeller = at_random(TINY)
     hidden, mask, owners = batch((3, 2, 4), (1, 1))
     before = labeller(hidden, mask, owners)
     for row, place in ((0, 0), (0, 12), (1, 0), (1, 5)):
@@ -84,6 +91,20 @@ def test_sentences_see_one_another_and_their_place(labeller: FacetLabeller) -> N
     same = torch.ones_like(hidden)
     in_place = labeller(same, mask, owners)
     assert not torch.allclose(in_place[:, 0], in_place[:, 1], atol=1e-4)
+
+
+def test_words_are_weighed_by_part_of_the_vector() -> None:
+    """A part whose weights lie on one word is that word's; at first all words weigh the same."""
+    labeller = FacetLabeller(LIGHT)
+    x, _, owners = batch((3, 2))
+    lengths = owners.sum(-1, keepdim=True)
+    torch.testing.assert_close(labeller._pooled(x, owners, lengths), owners @ x / lengths)
+    with torch.no_grad():
+        labeller.pool.weight[1] = 50 * x[0, 4]  # the second word of the first sentence
+    part = slice(4, 8)
+    found = labeller._pooled(x, owners, lengths)
+    torch.testing.assert_close(found[0, 0, part], x[0, 4, part])
+    torch.testing.assert_close(found[0, 0, :4], x[0, 3:6, :4].mean(0))
 
 
 def test_a_document_without_sentences_gives_numbers(labeller: FacetLabeller) -> None:

@@ -26,7 +26,7 @@ from training.__main__ import main
 from training.examples import Example, read_csabstruct, read_medline, targets
 from training.facets import fit_shape, new_labeller, prepare
 from training.loop import Trainer, loss_of, slope, train
-from training.plan import Recipe, Stage, make_plan, variant
+from training.plan import RECIPES, Recipe, Stage, make_plan, variant
 from training.states import Batch, LowerLayers, States, by_length
 
 CPU = torch.device("cpu")
@@ -103,7 +103,7 @@ def load(folder: Path) -> torch.nn.Module:
 
 def fresh(recipe: Recipe, folder: Path) -> Trainer:
     encoder = load(folder)
-    fitted = replace(recipe, shape=fit_shape(encoder.config))
+    fitted = replace(recipe, shape=fit_shape(encoder.config, recipe))
     return Trainer(fitted, new_labeller(fitted, encoder), CPU)
 
 
@@ -196,12 +196,12 @@ def mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_mpnet(tmp_path_factory.mktemp("mpnet"), places=512)
 
 
-LARGER = Recipe(stages=(Stage("all", 4, 1e-2, 1e-2, {"csabstruct": 1.0}),), tokens=256, upper=2, rank=3)
+LARGER = Recipe(stages=(Stage("all", 4, 1e-2, 1e-2, {"csabstruct": 1.0}),), tokens=256, branch=1, rank=3)
 
 
 def larger(folder: Path) -> Trainer:
     encoder = load(folder)
-    recipe = replace(LARGER, shape=fit_shape(encoder.config, LARGER.upper))
+    recipe = replace(LARGER, shape=fit_shape(encoder.config, LARGER))
     return Trainer(recipe, new_labeller(recipe, encoder), CPU)
 
 
@@ -272,6 +272,24 @@ def test_a_teacher_labels_papers_nobody_labelled(
     found = teacher(batch.hidden, batch.mask, batch.assignment).detach().numpy()
     np.testing.assert_allclose(taught.facets[0], found[0], atol=0.02)
     np.testing.assert_allclose(taught.facets[1], found[1, :1], atol=0.02)
+
+
+def test_a_teacher_reads_the_encoder_it_was_made_on(
+    asked: tuple[FacetLabeller, facets.Taught],
+    encoder_folder: Path,
+    recipe: Recipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One without a bias by distance stands on the default encoder."""
+    presets = []
+    monkeypatch.setattr(
+        facets, "_load", lambda preset: presets.append(preset) or (encoder_folder, load(encoder_folder))
+    )
+    save_labeller(fresh(recipe, encoder_folder).labeller, tmp_path / "thorough")
+    taught = facets.ask_teacher(tmp_path / "thorough", tmp_path, tmp_path / "states", CPU)
+    assert presets == ["default"]
+    assert [len(each) for each in taught.facets] == [2, 1]
 
 
 def test_what_a_teacher_says_is_learned(
@@ -358,13 +376,32 @@ def test_learning_rate_rises_and_falls() -> None:
     assert [slope(at, 0.1) for at in (0.0, 0.05, 0.1, 0.55, 1.0)] == pytest.approx([0, 0.5, 1, 0.5, 0])
 
 
+@pytest.mark.parametrize(("option", "layers", "parts"), [((), 0, 4), (("--thorough",), 1, 0)])
 def test_command_line(
-    data: Path, encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+    option: tuple[str, ...],
+    layers: int,
+    parts: int,
+    data: Path,
+    encoder_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture,
 ) -> None:
+    """What ships weighs words and has no layers of its own; its teacher has those above the branch."""
     arguments = ["facets", "--data", str(data), "--out", str(tmp_path), "--encoder", str(encoder_folder)]
-    assert main([*arguments, "--device", "cpu"]) == 0
+    assert main([*arguments, "--device", "cpu", *option]) == 0
     assert "min left" in capsys.readouterr().out
-    assert len(FACETS) == load_labeller(tmp_path).head.out_features
+    made = load_labeller(tmp_path)
+    assert len(FACETS) == made.head.out_features
+    assert (made.shape.layers, made.shape.pooling) == (layers, parts)
+
+
+def test_words_are_weighed_after_training(prepared: Prepared, encoder_folder: Path, tmp_path: Path) -> None:
+    stage = Stage("all", 2, 1e-2, 1e-2, {"csabstruct": 1.0})
+    light = replace(RECIPES["default"], stages=(stage,), tokens=256, average=0.5)
+    trainer = fresh(light, encoder_folder)
+    train(trainer, *prepared, tmp_path, lambda line: None)
+    assert trainer.averaged().pool.weight.abs().max() > 1e-3
+    assert trainer.history[-1]["loss"] < trainer.history[0]["loss"]
 
 
 def test_missing_data_is_named(encoder_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

@@ -131,7 +131,7 @@ def ask_teacher(folder: Path, data: Path, cache: Path, device: torch.device) -> 
     graded = [one for file in JUDGEMENTS for one in read_graded(file)]
     documents = list(read_judged(data, graded).values())
     labeller = load_labeller(folder).to(device)
-    base, encoder = _load("quality")
+    base, encoder = _load("quality" if labeller.shape.buckets else "default")
     lower = LowerLayers.cut(encoder.to(device), base, labeller.layer)
     states = lower.states(documents, cache, progress_of(say))
     facets = [np.zeros((len(document.sentences), len(FACETS)), np.float32) for document in documents]
@@ -156,22 +156,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--encoder", default="default", help="preset or folder of the encoder it branches off"
     )
-    parser.add_argument("--teacher", type=Path, help="folder of a labeller made with `--encoder quality`")
+    parser.add_argument("--thorough", action="store_true", help="with layers of its own: a teacher, slower")
+    parser.add_argument(
+        "--teacher", type=Path, help="folder of a labeller made with `--thorough` or `--encoder quality`"
+    )
     parser.add_argument("--seed", type=int, default=Recipe().seed)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
 
 
-def fit_shape(config: PretrainedConfig, upper: int = 0) -> Shape:
-    """Branch off below the encoder's upper layers, which are copied; what is below them is shared."""
-    upper = upper or (config.num_hidden_layers + 1) // 2
+def fit_shape(config: PretrainedConfig, recipe: Recipe) -> Shape:
+    """The sizes of a labeller that branches off this encoder."""
+    branch = recipe.branch or config.num_hidden_layers // 2
     return Shape(
-        layer=config.num_hidden_layers - upper,
-        layers=upper,
+        layer=branch,
+        layers=config.num_hidden_layers - branch if recipe.own is None else recipe.own,
         hidden=config.hidden_size,
         heads=config.num_attention_heads,
         inner=config.intermediate_size,
+        sentence_layers=recipe.sentence_layers,
         sentence_inner=2 * config.hidden_size,
+        pooling=config.num_attention_heads if recipe.weigh_words else 0,
         buckets=config.relative_attention_num_buckets if config.model_type == "mpnet" else 0,
     )
 
@@ -182,8 +187,9 @@ def run(args: argparse.Namespace) -> int:
     device = torch.device(args.device)
     args.out.mkdir(parents=True, exist_ok=True)
     folder, encoder = _load(args.encoder)
-    recipe = replace(RECIPES.get(args.encoder, RECIPES["default"]), seed=args.seed)
-    recipe = replace(recipe, shape=fit_shape(encoder.config, recipe.upper))
+    recipe = RECIPES["thorough"] if args.thorough else RECIPES.get(args.encoder, RECIPES["default"])
+    recipe = replace(recipe, seed=args.seed)
+    recipe = replace(recipe, shape=fit_shape(encoder.config, recipe))
     trainer = Trainer(recipe, new_labeller(recipe, encoder), device)
     lower = LowerLayers.cut(encoder.to(device), folder, recipe.shape.layer)
     with first_worker_first():

@@ -25,18 +25,28 @@ class Stage:
     """How much of each corpus one epoch takes; `taught` is there only where a teacher is."""
 
 
-LATER = {"csabstruct": 1.0, "medline": 0.06, "taught": 0.1}
+FIRST, LATER = {"medline": 1.0, "taught": 1.0}, {"csabstruct": 1.0, "medline": 0.06, "taught": 0.1}
+
+
+def two_stages(rate: float, head_rate: float) -> tuple[Stage, Stage]:
+    return (
+        Stage("medline and what a teacher says", 1, rate, head_rate, FIRST),
+        Stage("csabstruct", 3, rate, head_rate, LATER),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    stages: tuple[Stage, ...] = (
-        Stage("medline and what a teacher says", 1, 2e-4, 5e-4, {"medline": 1.0, "taught": 1.0}),
-        Stage("csabstruct", 3, 2e-4, 5e-4, LATER),
-    )
+    stages: tuple[Stage, ...] = two_stages(2e-4, 5e-4)
     seed: int = 7
-    upper: int = 0
-    """How many of the encoder's layers the labeller has its own copy of; 0 for the upper half."""
+    branch: int = 0
+    """The hidden state of the encoder that the labeller reads; 0 for the one half way up."""
+    own: int | None = None
+    """How many of the encoder's layers above that it has its own copy of; None for all."""
+    sentence_layers: int = 1
+    """Layers over the sentences' vectors, after the words."""
+    weigh_words: bool = False
+    """Each part of a sentence's vector is a mean of its words by weights of its own, not the plain mean."""
     rank: int = 0
     """Of low-rank additions to those layers; 0 trains the layers themselves."""
     tokens: int = 3072
@@ -55,12 +65,13 @@ class Recipe:
 
 
 RECIPES = {
-    "default": Recipe(),
+    "default": Recipe(stages=two_stages(2e-4, 1e-3), own=0, sentence_layers=2, weigh_words=True),
+    "thorough": Recipe(),
     "quality": Recipe(
-        stages=(Stage("csabstruct", 3, 3e-4, 4e-4, {"csabstruct": 1.0, "medline": 0.25}),), upper=4, rank=32
+        stages=(Stage("csabstruct", 3, 3e-4, 4e-4, {"csabstruct": 1.0, "medline": 0.25}),), branch=8, rank=32
     ),
 }
-"""By preset: the labeller that ships, and a larger one to teach it."""
+"""The labeller that ships; one with layers of its own, to teach it; one on the larger encoder."""
 
 
 @dataclass(frozen=True, slots=True)
