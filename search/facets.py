@@ -1,10 +1,11 @@
 """Facet labeller: hidden states of the shared encoder -> what each sentence does in its abstract.
 
-The labeller does not read text. It branches off the default encoder at hidden state `layer`: the lower
-layers are shared with the search vectors, the upper ones are the labeller's own, tuned copy, so that labels
-cost half an encoding pass instead of a whole one. All sentences of an abstract are labelled at once, each
-seeing the others, as in Cohan et al. 2019, "Pretrained Language Models for Sequential Sentence
-Classification". Where a source says what a sentence is, the store lets that win (`Snapshot.set_facets`).
+The labeller does not read text. It branches off the default encoder at hidden state `layer`: the layers
+below are shared with the search vectors. What ships weighs a sentence's words and needs no further layer for
+them, so that labels cost next to nothing; its teacher has its own, tuned copy of the upper layers. All
+sentences of an abstract are labelled at once, each seeing the others, as in Cohan et al. 2019, "Pretrained
+Language Models for Sequential Sentence Classification". Where a source says what a sentence is, the store
+lets that win (`Snapshot.set_facets`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from torch import Tensor, nn
 
 from search.errors import ModelError
 from search.facet_weights import KIND, STEM, labeller_id, read_labeller
-from search.graph import distance_bucket
+from search.graph import LEAST_SCORE, distance_bucket
 from search.trained import save_trained
 from search.types import FACETS
 
@@ -143,10 +144,13 @@ class FacetLabeller(nn.Module):
         """Words to sentences: their mean, or for each part of the vector a mean by weights of its own."""
         if not self.shape.pooling:
             return assignment @ x / lengths.clamp(min=1)
-        scores = self.pool(x)
-        weights = (scores - scores.amax(1, keepdim=True)).exp()
+        scores = self.pool(x).float()
+        weights = (scores - scores.amax(1, keepdim=True)).clamp(min=LEAST_SCORE).exp()
         weights = weights.repeat_interleave(x.shape[-1] // self.shape.pooling, -1)
-        return assignment @ (weights * x) / (assignment @ weights).clamp(min=1e-9)
+        with torch.autocast(x.device.type, enabled=False):  # small weights need the range of 32 bits
+            owners = assignment.float()
+            means = owners @ (weights * x.float()) / (owners @ weights).clamp(min=1e-30)
+        return means.to(x.dtype)
 
     def _place(self, assignment: Tensor) -> Tensor:
         """Where each sentence stands: from the start, from the end, in parts of the whole: [b, n, h]."""

@@ -41,6 +41,8 @@ FARTHEST = 128
 """MPNet puts all tokens at least this far from one another into one bucket."""
 WEIGHT_LEVELS = 63
 """Weights use 7 bits: with 8, processors without VNNI instructions overflow when they add pairs."""
+LEAST_SCORE = -60.0
+"""Of a word when a sentence's are weighed, below the highest in the abstract: its weight stays a number."""
 MICROSOFT = "com.microsoft"
 
 
@@ -229,7 +231,10 @@ def _pool(graph: Graph, x: str, assignment: str, tensors: Tensors) -> str:
     scores = graph.add("Add", graph.add("MatMul", x, graph.constant(weight.T)), graph.constant(bias))
     top = graph.add("ReduceMax", scores, axes=[1], keepdims=1)
     parts = np.repeat(np.eye(len(weight), dtype=np.float32), weight.shape[1] // len(weight), axis=1)
-    weights = graph.add("MatMul", graph.add("Exp", graph.add("Sub", scores, top)), graph.constant(parts))
+    below = graph.add(
+        "Max", graph.add("Sub", scores, top), graph.constant(np.array([LEAST_SCORE], np.float32))
+    )
+    weights = graph.add("MatMul", graph.add("Exp", below), graph.constant(parts))
     total = graph.add("MatMul", assignment, graph.add("Mul", weights, x))
     return graph.add("Div", total, graph.add("MatMul", assignment, weights))
 

@@ -107,6 +107,20 @@ def test_words_are_weighed_by_part_of_the_vector() -> None:
     torch.testing.assert_close(found[0, 0, :4], x[0, 3:6, :4].mean(0))
 
 
+@pytest.mark.parametrize("shape", [TINY, LIGHT], ids=["own layers", "weighed words"])
+def test_half_precision_gives_the_same_labels(shape: Shape) -> None:
+    """As on graphics cards, and where one sentence's words weigh next to nothing beside another's."""
+    labeller = at_random(shape)
+    if shape.pooling:
+        with torch.no_grad():
+            labeller.pool.weight.mul_(20)
+    hidden, mask, owners = batch((3, 2, 4), (5,))
+    full = labeller(hidden, mask, owners)
+    half = labeller.half()(hidden.half(), mask, owners).float()
+    present = owners.sum(-1) > 0
+    torch.testing.assert_close(half[present], full[present], rtol=0, atol=0.05)
+
+
 def test_a_document_without_sentences_gives_numbers(labeller: FacetLabeller) -> None:
     hidden, mask, owners = batch((3, 2), ())
     assert torch.isfinite(labeller(hidden, mask, owners)).all()

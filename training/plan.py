@@ -29,6 +29,7 @@ FIRST, LATER = {"medline": 1.0, "taught": 1.0}, {"csabstruct": 1.0, "medline": 0
 
 
 def two_stages(rate: float, head_rate: float) -> tuple[Stage, Stage]:
+    """Much of what is half right first, then the field the labels are for."""
     return (
         Stage("medline and what a teacher says", 1, rate, head_rate, FIRST),
         Stage("csabstruct", 3, rate, head_rate, LATER),
