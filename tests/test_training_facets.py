@@ -274,6 +274,21 @@ def test_a_teacher_labels_papers_nobody_labelled(
     np.testing.assert_allclose(taught.facets[1], found[1, :1], atol=0.02)
 
 
+def test_a_teacher_is_asked_once(
+    asked: tuple[FacetLabeller, facets.Taught], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that goes on reads what it said; another teacher is asked itself."""
+    monkeypatch.setattr(facets, "predict", None)
+    again = facets.ask_teacher(tmp_path / "teacher", tmp_path, tmp_path / "states", CPU)
+    for before, after in zip(asked[1].facets, again.facets, strict=True):
+        np.testing.assert_array_equal(before, after)
+    other = asked[0]
+    torch.nn.init.normal_(other.head.weight)
+    save_labeller(other, tmp_path / "teacher")
+    with pytest.raises(TypeError, match="not callable"):
+        facets.ask_teacher(tmp_path / "teacher", tmp_path, tmp_path / "states", CPU)
+
+
 def test_a_teacher_reads_the_encoder_it_was_made_on(
     asked: tuple[FacetLabeller, facets.Taught],
     encoder_folder: Path,

@@ -8,6 +8,7 @@ the last steps are what is scored and kept.
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -39,6 +40,7 @@ from training.examples import (
 from training.loop import Trainer, predict, train
 from training.plan import RECIPES, Recipe
 from training.states import LowerLayers, States
+from training.teacher import key_of
 from training.telling import Say, progress_of, say
 from training.workers import first_worker_first, join_workers
 
@@ -127,17 +129,35 @@ class Taught:
 
 
 def ask_teacher(folder: Path, data: Path, cache: Path, device: torch.device) -> Taught:
-    """The papers of our judgements as the labeller in the folder sees them; none of them is in CSFCube."""
+    """The papers of our judgements as the labeller in the folder sees them; none of them is in CSFCube.
+
+    What it says is kept in the cache.
+    """
     graded = [one for file in JUDGEMENTS for one in read_graded(file)]
     documents = list(read_judged(data, graded).values())
     labeller = load_labeller(folder).to(device)
+    kept = cache / f"{key_of(labeller.id, documents)}.npy"
+    if not kept.exists():
+        said = np.concatenate(_opinion(labeller, documents, cache, device))
+        draft = kept.with_suffix(f".{os.getpid()}.part.npy")
+        np.save(draft, said)
+        draft.replace(kept)
+    ends = np.cumsum([len(document.sentences) for document in documents])
+    return Taught(documents, np.split(np.load(kept), ends[:-1]))
+
+
+def _opinion(
+    labeller: FacetLabeller, documents: list[Document], cache: Path, device: torch.device
+) -> list[NDArray[np.float32]]:
+    """Probabilities [n, 5] of each document's sentences, over the encoder the labeller was made on."""
     base, encoder = _load("quality" if labeller.shape.buckets else "default")
     lower = LowerLayers.cut(encoder.to(device), base, labeller.layer)
     states = lower.states(documents, cache, progress_of(say))
     facets = [np.zeros((len(document.sentences), len(FACETS)), np.float32) for document in documents]
-    for window, found in zip(states.windows, predict(labeller, states, device), strict=True):
+    opinions = predict(labeller, states, device, progress_of(say, "the teacher's opinion"))
+    for window, found in zip(states.windows, opinions, strict=True):
         facets[window.document][window.rows.start : window.rows.stop] = found
-    return Taught(documents, facets)
+    return facets
 
 
 def _lent_titles(medline: list[Example], count: int, seed: int) -> list[str]:

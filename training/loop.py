@@ -36,16 +36,25 @@ def loss_of(labeller: FacetLabeller, batch: Batch) -> Tensor:
 
 
 @torch.inference_mode()
-def predict(labeller: FacetLabeller, states: States, device: torch.device) -> list[NDArray[np.float32]]:
+def predict(
+    labeller: FacetLabeller,
+    states: States,
+    device: torch.device,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[NDArray[np.float32]]:
     """Probabilities of each window's sentences, in the order of the windows."""
     labeller.eval()
     found: list[NDArray[np.float32]] = [np.zeros(0, np.float32)] * len(states)
+    done = 0
     for numbers in by_length(np.diff(states.offsets), np.arange(len(states)), 8192):
         batch = states.batch(list(numbers), device)
         with autocast(device):
             output = labeller(batch.hidden, batch.mask, batch.assignment).float().cpu().numpy()
         for row, number in enumerate(numbers):
             found[number] = output[row, : len(states.windows[number].rows)]
+        done += len(numbers)
+        if progress:
+            progress(done, len(states))
     return found
 
 

@@ -49,7 +49,7 @@ def encode_all(
     started, fresh = time.monotonic(), 0
     parts = []
     for number, chunk in enumerate(chunks):
-        file = folder / f"{_key(encoder.id, chunk)}.npz"
+        file = folder / f"{key_of(encoder.id, chunk)}.npz"
         if not file.exists():
             _write(file, encoder, chunk)
             fresh += 1
@@ -75,8 +75,9 @@ def _write(file: Path, encoder: Encoder, chunk: Sequence[Document]) -> None:
     draft.replace(file)
 
 
-def _key(encoder: str, chunk: Sequence[Document]) -> str:
-    digest = hashlib.sha256(encoder.encode())
-    for document in chunk:
+def key_of(model: str, documents: Sequence[Document]) -> str:
+    """A name for what the model with this id says of these documents."""
+    digest = hashlib.sha256(model.encode())
+    for document in documents:
         digest.update("\0".join((document.title, *document.sentences)).encode() + b"\1")
     return digest.hexdigest()[:24]

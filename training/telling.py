@@ -12,12 +12,12 @@ def say(line: str) -> None:
     print(time.strftime("%H:%M:%S"), line, flush=True)
 
 
-def progress_of(say: Say) -> Callable[[int, int], None]:
-    """For hidden states: how many there are, and how long the rest will take."""
+def progress_of(say: Say, what: str = "hidden states") -> Callable[[int, int], None]:
+    """How many of them there are, and how long the rest will take."""
     started = time.monotonic()
 
     def progress(done: int, total: int) -> None:
         left = (time.monotonic() - started) / done * (total - done)
-        say(f"hidden states {done}/{total}, {left / 60:.1f} min left")
+        say(f"{what} {done}/{total}, {left / 60:.1f} min left")
 
     return progress
