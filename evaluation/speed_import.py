@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from evaluation.alone import alone
 from index_build.importing import import_files
 from search.errors import InputError
 from search.sentences import split
@@ -32,12 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
-    """In a process of its own, so that the memory is that of the import alone."""
     file = args.import_file or _collections() / FILE
     if not file.is_file():
         raise InputError(f"There is no file {file}: name one with --import-file.")
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, (file, args.import_papers))
+    return alone(measure, file, args.import_papers)
 
 
 def _collections() -> Path:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evaluation.alone import alone
 from search.manifest import SENTENCE_INDEX, SENTENCE_VECTORS, current_build
 
 PAPERS, SEARCHES = 65_000, 50
@@ -34,7 +33,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     corpus = args.synthetic / str(PAPERS)
     figures: dict[str, Any] = {}
     for measure, arguments in ((_make, (base, corpus)), (_serve, (corpus,)), (_recall, (corpus,))):
-        figures |= _alone(measure, *arguments)
+        figures |= alone(measure, *arguments)
     return figures
 
 
@@ -42,14 +41,6 @@ def _default_corpus() -> Path:
     from search.settings import load_settings
 
     return load_settings().corpus
-
-
-def _alone(measure: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        figures = pool.apply(measure, arguments)
-        pool.close()
-        pool.join()  # it ends by itself and tidies up, instead of being stopped
-        return figures
 
 
 def _make(base: Path, corpus: Path) -> dict[str, Any]:
