@@ -63,8 +63,10 @@ def _run(run: Run, rows: Sequence[Row]) -> None:
             "How the papers that Triptych shows with each word were judged." + CAVEATS.get(run.collection, "")
         )
         st.table(levels_table(run.levels), hide_index=True)
-    for method, why in run.skipped.items():
-        st.caption(f"{plain(method)} was not run: {plain(why)}")
+    if run.skipped:
+        with st.expander(f"Not run: {plain(', '.join(run.skipped))}"):
+            for method, why in run.skipped.items():
+                st.caption(f"{plain(method)}: {plain(why)}")
     st.code(run.command, language=None, wrap_lines=True)
 
 

@@ -154,6 +154,24 @@ class TestOtherPages:
             assert collection in figures.NAMES
             make_parser().parse_args(template.format(split="dev").split())
 
+    def test_quality_folds_away_what_was_not_run(self, host: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        from pages.ui import figures
+
+        (tmp_path / "results").mkdir()
+        host.setattr(figures, "FOLDER", tmp_path)
+        run = {"collection": "csfcube", "methods": {"triptych": {"all": {"map": 40.0}}}}
+        file = tmp_path / "results" / "csfcube.json"
+        file.write_text(json.dumps(run))
+        assert not open_app("quality").expander
+        file.write_text(json.dumps(run | {"skipped": {"scincl": "No model.", "otAspire": "No network."}}))
+        app = open_app("quality")
+        shown = [app.expander[0].label, *(each.value for each in app.expander[0].caption)]
+        assert [each.replace("\\", "") for each in shown] == [
+            "Not run: scincl, otAspire",
+            "scincl: No model.",
+            "otAspire: No network.",
+        ]
+
     def test_quality_names_a_damaged_result_file(self, host: pytest.MonkeyPatch, tmp_path: Path) -> None:
         from pages.ui import figures
 
