@@ -201,7 +201,7 @@ def describe(figures: dict[str, Any]) -> str:
     if found := figures.get("agreement"):
         lines += [
             "",
-            "Annotators disagree: over five facets no labeller could expect a micro-F1 "
+            f"If {ANNOTATORS} annotators judged alone, no labeller could expect a micro-F1 over five facets "
             f"past {found['most']:.1f}.",
             f"{'agreed':12}{'sentences':>10}{'met':>10}",
         ]

@@ -21,11 +21,11 @@ from scipy.optimize import linprog
 from search.types import FACETS
 
 ANNOTATORS = 5
-"""CSAbstruct's confidences lie around fifths: shares of five people, who are trusted about equally."""
+"""A guess: CSAbstruct's confidences lie around fifths, as shares of five about equally trusted people do."""
 GRAIN = 30
 """Opinions are looked at in steps of one over this."""
 ERRORS = 2
-"""Shares may be off by so many of their standard errors."""
+"""Shares may be off by so many of their standard errors; taken as exact they gave limits that were passed."""
 
 Floats = NDArray[np.float64]
 
