@@ -1,4 +1,5 @@
 # make app: everything up to the app in the browser.  make test: everything up to all tests passed.
+# make check: lint, types and the quick tests, in about a minute.
 # Second runs skip what is done: the stamps below are older than the requirements only when these change.
 
 PYTHON ?= python3
@@ -9,7 +10,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: app demo test lint types browser screenshots clean
+# One thread in each process: workers that all use every core take twice as long. Two workers per core, because
+# those that drive a browser mostly wait.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 4 --dist worksteal
+
+.PHONY: app demo test check lint types programs screenshots clean
 
 app: demo
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS) --server.showEmailPrompt false
@@ -19,9 +24,12 @@ demo: $(CORPUS)/current
 $(CORPUS)/current: | $(VENV)/app.stamp
 	$(BIN)/python -m index_build demo --out $(CORPUS)
 
-test: lint types browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/browser
-	$(BIN)/python -m pytest tests/browser
+test: lint types programs
+	$(PYTEST)
+
+# The quick check, about a minute: no browser, no test that takes seconds.
+check: lint types
+	$(PYTEST) --ignore tests/browser -m "not slow"
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -30,13 +38,16 @@ lint: $(VENV)/test.stamp
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
-# Browser tests use Debian's Chromium. Where it can be installed it is; where not, they skip and say why.
-browser: $(VENV)/test.stamp
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	     && echo "Installing Chromium for the browser tests" \
-	     && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
-	|| echo "No Chromium here and it cannot be installed: the browser tests will be skipped."
+# Programs that tests drive: Chromium for the pages, pandoc for the exports. Where Debian's packages can be installed
+# they are; where not, their tests skip and say why.
+programs: $(VENV)/test.stamp
+	@missing=""; command -v pandoc >/dev/null || missing="pandoc"; \
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	|| missing="$$missing chromium"; \
+	[ -z "$$missing" ] \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing for the tests: $$missing" \
+	     && apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } \
+	|| echo "Not here and cannot be installed: $$missing. The tests that need it will be skipped."
 
 screenshots: $(VENV)/test.stamp demo
 	$(BIN)/python docs/make_screenshots.py
@@ -51,7 +62,7 @@ $(VENV)/app.stamp: requirements.txt | $(VENV)/bin/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.stamp: requirements-dev.txt $(VENV)/app.stamp
+$(VENV)/test.stamp: requirements-dev.txt requirements-torch.txt requirements-mcp.txt $(VENV)/app.stamp
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

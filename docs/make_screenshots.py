@@ -79,11 +79,11 @@ def tour(page: Page, url: str) -> None:
     """The views the README shows, in the order a visitor meets them."""
     page.goto(url)
     page.get_by_role("button", name="Try it").first.click()
-    page.locator("article.card").first.wait_for()
+    page.locator(".item").first.wait_for()
     take(page, "find")
     for view in ("Triptych", "Plane"):
         page.get_by_text(view, exact=True).last.click()
-        page.get_by_text("Nearest by" if view == "Triptych" else "Top left is").first.wait_for()
+        page.get_by_text("Nearest by" if view == "Triptych" else "From same problem").first.wait_for()
         take(page, view.lower())
     page.goto(f"{url}/explore?topic={TOPIC.replace(' ', '+')}")
     page.get_by_role("heading", name="Which methods").wait_for()
@@ -97,7 +97,7 @@ def main() -> None:
         dark = browser.new_page(viewport=SIZE, color_scheme="dark")
         dark.goto(url)
         dark.get_by_role("button", name="Try it").first.click()
-        dark.locator("article.card").first.wait_for()
+        dark.locator(".item").first.wait_for()
         take(dark, "find-dark")
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from types import ModuleType
 
-from search.errors import TriptychError
+from search.errors import ModelError, TriptychError
 
 COMMANDS = {
     "csfcube": "faceted search on CSFCube, beside the papers' baselines",
-    "judged": "faceted search on pools of our own, in more fields",
+    "graded-pools": "faceted search on pools of our own, in more fields",
     "relish": "whole-abstract search on RELISH or TREC-COVID-RF",
     "beir": "search over a whole corpus in BEIR's layout",
     "mdcr": "citation recommendation in 19 fields, and in growing pools",
     "facets": "how well sentences are labelled",
-    "pool": "make pools for judging, and measure agreement",
+    "terms": "the terms Explore shows for a table of topics, and how many a reader accepts",
+    "annotate": "make pools for judging, carry grades in and out, and measure agreement",
+    "merging": "whether the import joins the records of one paper, and only those",
+    "pdf": "titles and abstracts read from PDFs that are typeset here in many layouts",
     "speed": "how fast papers are imported, encoded and searched",
 }
 
@@ -27,17 +31,28 @@ def make_parser(chosen: str | None = None) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if chosen in (None, name):
-            module = importlib.import_module(f"evaluation.{name}")
+            module = _import(f"evaluation.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser
 
 
+def _import(module: str) -> ModuleType:
+    """The module of a command; what it measures against is not installed with the app."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{error.name}, which this command needs, is not installed: run "
+            "`pip install -r requirements-dev.txt`."
+        ) from error
+
+
 def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     chosen = next((argument for argument in given if argument in COMMANDS), "")
-    args = make_parser(chosen).parse_args(given)
     try:
+        args = make_parser(chosen).parse_args(given)
         return int(args.run(args))
     except TriptychError as error:
         print(error, file=sys.stderr)

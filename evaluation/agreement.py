@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 LEVELS = (0, 1, 2, 3)
+"""The grades, from unrelated to near identical, as in CSFCube."""
 
 
 @dataclass(frozen=True, slots=True)

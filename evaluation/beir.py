@@ -15,17 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation import product
-from evaluation.files import find_file, read_records, read_text
+from evaluation import engine_under_test as product
+from evaluation.collection_files import find_file, read_records, read_text
+from evaluation.collections import data_hash
 from evaluation.metrics import BEIR_MEASURES, Found, mean, trec_values
-from evaluation.pools import data_hash
 from evaluation.results import save, write_json
 from evaluation.tables import method_table
 from index_build.sources import read
-from search.cleaning import has_words
 from search.engine import Engine
 from search.errors import InputError
-from search.lexical import weigh_terms
+from search.text.cleaning import has_words
+from search.text.tokenizer import weigh_terms
 from search.types import Paper, Query
 
 DEPTH = 1000

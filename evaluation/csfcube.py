@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evaluation import pool_run
-from evaluation.pools import read_csfcube
+from evaluation import runner as pool_run
+from evaluation.collections import read_csfcube
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

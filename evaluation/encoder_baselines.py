@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
 
-from evaluation.keeping import kept
+from evaluation.array_cache import kept
+from evaluation.collections import Collection, PoolQuery, data_hash, facet_positions
 from evaluation.metrics import Found
-from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from evaluation.transformer import Reader
-from search.encoding import Document, load_encoder
-from search.presets import find_weights
-from search.types import Paper
+from search.encoder.loading import load_encoder
+from search.encoder.pretrained import find_weights
+from search.types import Document, Paper
 
 Floats = NDArray[np.float32]
 

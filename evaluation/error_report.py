@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import log
 from textwrap import fill
 
+from evaluation.collections import Collection, PoolQuery, facet_positions
 from evaluation.metrics import ranked
-from evaluation.pools import Collection, PoolQuery, facet_positions
 from evaluation.word_baselines import abstract_text, words
 from search.types import Facet, Sentence
 
@@ -30,7 +30,7 @@ TAGS = {
     "same words": "not relevant, though over 35 % of the query's words (by weight) occur in the abstract",
     "other facet": "the sentence with most words in common has another facet than the query asks about",
     "facet absent": "no sentence of the abstract is labelled with the query's facet",
-    "several aspects": "the query asks with three or more sentences and one of them is hardly answered",
+    "several sentences": "the query asks with three or more sentences and one of them is hardly answered",
     "needs context": "a query sentence leans on its neighbours: it is short or opens with this, it, our",
     "claim only": "a result is asked for, and the query's sentences name no number",
 }
@@ -129,14 +129,14 @@ def find_tags(
     all_asked = set().union(*each)
     there = {word for one in sentences for word in words(one.text)}
     share = weights.share(all_asked, there)
-    panels = [one.facet.panel if one.facet else None for one in sentences]
+    panels = [one.panel for one in sentences]
     closest = weights.closest(all_asked, sentences).sentence
     rules = {
         "other words": missed and share < FEW,
         "same words": not missed and share > MANY,
-        "other facet": facet in panels and closest.facet is not None and closest.facet.panel is not facet,
+        "other facet": facet in panels and closest.panel not in (None, facet),
         "facet absent": facet is not None and facet not in panels,
-        "several aspects": len(each) >= 3 and min(weights.share(one, there) for one in each) < FEW,
+        "several sentences": len(each) >= 3 and min(weights.share(one, there) for one in each) < FEW,
         "needs context": any(len(words(one.text)) < 8 or _LEANING.match(one.text) for one in asked),
         "claim only": facet is Facet.RESULT and not any(re.search(r"\d", one.text) for one in asked),
     }

@@ -1,4 +1,4 @@
-"""Citation recommendation in pools of growing size: the curve on which BM25 holds its own.
+"""Citation recommendation in pools of growing size, where BM25 holds its own.
 
 After section 3 of Medić and Šnajder (2022): a query paper's candidates are what it cites and papers drawn
 at random, none published after it. BM25's k1 and b are tuned on other queries. All methods read title and
@@ -16,27 +16,32 @@ from itertools import product as combinations
 from pathlib import Path
 from typing import Any
 
+import bm25s
 import numpy as np
+from bm25s.tokenization import Tokenized, Tokenizer
 from numpy.typing import NDArray
 
-from evaluation import product
-from evaluation.curve import draw
-from evaluation.files import find_file, read_papers, read_records
+from evaluation import engine_under_test as product
+from evaluation.collection_files import find_file, read_papers, read_records
+from evaluation.collections import data_hash
 from evaluation.metrics import LARGE_POOL_MEASURES, mean, trec_values
-from evaluation.pool_run import show_progress
-from evaluation.pools import data_hash
-from evaluation.results import FOLDER, save, write_json
+from evaluation.results import save, write_json
+from evaluation.runner import show_progress
 from evaluation.tables import SHORT, number, table
-from evaluation.tunable_bm25 import TunableBM25
+from search.corpus.bm25 import LexicalIndex
 from search.engine import Engine
 from search.errors import InputError
-from search.sentences import split_paper
+from search.text.sentences import split_paper
+from search.text.tokenizer import tokenize, weigh_terms
 from search.types import Paper
 
 SIZES = (500, 2000, 5000, 15000)
+"""Papers in the pools that are compared."""
 K1 = (0.8, 1.2, 1.6, 2.0)
 B = (0.3, 0.5, 0.75, 0.9, 1.0)
+"""Parameters of BM25 that are tried: around the usual 1.2 and 0.75."""
 FEWEST_CITED = 5
+"""Papers that a query paper must cite; with fewer its figures say little. Chosen by hand."""
 CORPUS = "citations"
 """What the corpus of all its papers is called in the cache."""
 Floats = NDArray[np.float32]
@@ -74,13 +79,11 @@ def run(args: argparse.Namespace) -> int:
     if args.limit:
         citations = shrink(citations, [*queries, *validation], args.limit, args.seed)
     pools = draw_pools(citations, [*queries, *validation], sizes[-1], args.seed)
-    words = TunableBM25([_text(paper) for paper in citations.papers.values()])
-    k1, b = tune(words, citations, validation, pools, sizes)
+    terms = read_terms([_text(paper) for paper in citations.papers.values()])
+    k1, b = tune(terms, citations, validation, pools, sizes)
     engine = product.open_engine(CORPUS, citations.papers, args.encoder, show_progress)
     scores = {
-        "bm25": {
-            query: words.scores(_text(citations.papers[query]), k1, b)[pools[query]] for query in queries
-        },
+        "bm25": by_words(index_words(terms, k1, b), citations, queries, pools),
         "dense": by_vectors(engine, citations, queries, pools),
         "triptych": by_product(engine, citations, queries, pools),
     }
@@ -101,9 +104,6 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.json, figures)
     if args.save:
         save("large-pools", figures, engine.manifest.encoder, data_hash(citations.papers.values()))
-        (FOLDER / "large-pools.svg").write_text(
-            draw(found, "map", "MAP by size of the pool"), encoding="utf-8"
-        )
     return 0
 
 
@@ -180,18 +180,43 @@ def mean_size(citations: Citations, queries: Sequence[str], pools: Pools, size: 
 
 
 def tune(
-    words: TunableBM25, citations: Citations, validation: Sequence[str], pools: Pools, sizes: Sequence[int]
+    terms: Tokenized,
+    citations: Citations,
+    validation: Sequence[str],
+    pools: Pools,
+    sizes: Sequence[int],
 ) -> tuple[float, float]:
     """The k1 and b with the best MAP on the validation queries in pools of the middle size."""
     size = sizes[len(sizes) // 2]
 
     def quality(pair: tuple[float, float]) -> float:
-        scores = {
-            query: words.scores(_text(citations.papers[query]), *pair)[pools[query]] for query in validation
-        }
+        scores = by_words(index_words(terms, *pair), citations, validation, pools)
         return measure(citations, validation, pools, scores, size)["map"]
 
     return max(combinations(K1, B), key=quality) if validation else (1.2, 0.75)
+
+
+def read_terms(texts: list[str]) -> Tokenized:
+    """The product's search terms of all texts as numbers, found once for every k1 and b."""
+    tokenizer = Tokenizer(lower=False, splitter=tokenize, stopwords=[])
+    return tokenizer.tokenize(texts, return_as="tuple", allow_empty=False, show_progress=False)
+
+
+def index_words(terms: Tokenized, k1: float, b: float) -> LexicalIndex:
+    """The product's word search over the terms of all papers, kept in memory."""
+    index = bm25s.BM25(k1=k1, b=b, method="lucene", csc_backend="scipy")
+    index.index(terms, create_empty_token=False, show_progress=False)
+    return LexicalIndex(index)
+
+
+def by_words(
+    words: LexicalIndex, citations: Citations, queries: Sequence[str], pools: Pools
+) -> dict[str, Floats]:
+    """BM25 with title and abstract along each pool."""
+    return {
+        query: words.scores(weigh_terms([(_text(citations.papers[query]), 1.0)]))[pools[query]]
+        for query in queries
+    }
 
 
 def by_vectors(

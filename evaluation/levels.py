@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from evaluation.collections import PoolQuery
 from evaluation.metrics import Found
-from evaluation.pools import PoolQuery
 from evaluation.tables import table
-from search.fusion import LEVELS, in_words, readable
+from search.ranking.calibration import LEVELS, in_words, readable
 from search.types import Likeness
 
 LEAST = {"related": 1, "similar": 2}
 """The grade from which a paper counts as such."""
 BEGINS = (("related", 1 / 3, "a third are related"), ("similar", 1 / 2, "half are similar"))
-"""Where a level should begin: `search.fusion.LEVELS` says why."""
+"""Where a level should begin: `search.ranking.calibration.LEVELS` says why."""
 UNREGULARISED = 1e6
+"""scikit-learn's C, the inverse of regularisation: so large that the fit is that of the data alone."""
 
 
 def judged_totals(

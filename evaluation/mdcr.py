@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from evaluation import large_pools
-from evaluation.files import read_json, read_papers
+from evaluation.collection_files import read_json, read_papers
+from evaluation.collections import Collection, PoolQuery, data_hash
 from evaluation.methods import Options, rank
 from evaluation.metrics import MDCR_MEASURES, Found, mean, trec_values
-from evaluation.pool_run import show_progress
-from evaluation.pools import Collection, PoolQuery, data_hash
 from evaluation.results import save, write_json
+from evaluation.runner import show_progress
 from evaluation.tables import SHORT, method_table, number, table
-from search.encoding import load_encoder
+from search.encoder.loading import load_encoder
 from search.errors import InputError, TriptychError
-from search.sentences import split_paper
+from search.text.sentences import split_paper
 from search.types import Paper
 
 TRUE = "true"

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation import encoder_baselines, product, word_baselines
+from evaluation import encoder_baselines, word_baselines
+from evaluation import engine_under_test as product
+from evaluation.collections import Collection, PoolQuery, ranked_files, read_ranked
 from evaluation.metrics import Found
-from evaluation.pools import Collection, PoolQuery, ranked_files, read_ranked
-from index_build.steps import Progress
 from search.errors import InputError
+from search.types import Progress
 
 PUBLISHED_ENCODERS = {
     "specter": "abstract:allenai/specter",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from evaluation import pool_run
-from evaluation.pools import read_aspire
+from evaluation import runner as pool_run
+from evaluation.collections import read_aspire
 from search.errors import InputError
 
 NAMES = ("relish", "treccovid")

@@ -26,7 +26,6 @@ from typing import Any
 from search import __version__
 
 FOLDER = Path(__file__).parent / "results"
-PUBLISHED = Path(__file__).parent / "published.json"
 
 
 def save(name: str, figures: Mapping[str, Any], encoder: str, data: str) -> Path:

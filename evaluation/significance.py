@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDS = 100_000
+"""Random exchanges of the two methods' values: p values of 0.01 are then exact to about 0.0003."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ PARTS = {
     "encode": "speed_encode",
     "search": "speed_search",
     "memory": "speed_memory",
+    "api": "speed_api",
 }
 
 

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 from scipy.stats import spearmanr
 
-from search import matching
-from search.encoding import Document
 from search.engine import Engine
-from search.lexical import tokenize
-from search.types import Facet, Matcher, Paper
+from search.ranking import matching
+from search.text.tokenizer import tokenize
+from search.types import Document, Facet, Matcher, Paper
 
 MATCHED, DEPTH = 1000, 400
 Made = TypeVar("Made")

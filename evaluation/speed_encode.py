@@ -13,15 +13,19 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from search.aspects import read_aspects
-from search.encoding import Document, Encoder, cores, load_encoder, packer_of
+from search.encoder.devices import cores
+from search.encoder.encoder import Encoder
+from search.encoder.fine_tuned import read_fine_tuned
+from search.encoder.loading import load_encoder, packer_of
+from search.encoder.pretrained import find_weights
+from search.encoder.read_ahead import Model
+from search.encoder.windows import Window, batches
 from search.errors import InputError
-from search.pipeline import Model
-from search.presets import find_weights
-from search.sentences import split
-from search.tokens import Window, batches
+from search.text.sentences import split
+from search.types import Document
 
 BESIDE = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 FILE = "acl_anthology.jsonl.gz"
@@ -126,17 +130,21 @@ def seconds(step: Callable[[], object]) -> tuple[float, float]:
 
 def _unlabelled() -> Encoder:
     """The default encoder alone, as it runs on processors."""
-    from search.onnx_model import OnnxModel
+    from search.encoder.onnx_graph import graph_of_folder
+    from search.encoder.onnx_model import OnnxModel
 
     folder = find_weights("default").folder
-    model = OnnxModel(folder, trained=read_aspects().tensors)
+    with TemporaryDirectory() as kept:
+        file = Path(kept) / "graph.onnx"
+        file.write_bytes(graph_of_folder(folder, trained=read_fine_tuned().tensors))
+        model = OnnxModel(file)
     return Encoder(UNLABELLED, packer_of(folder, "[CLS]", "[SEP]", "[UNK]"), [model] * cores())
 
 
 def _in_torch() -> Encoder:
     """The default encoder and its labeller as they run on a graphics card, but here, in full precision."""
-    from search.facets import load_labeller
-    from search.torch_model import TorchModel
+    from search.encoder.labeller import load_labeller
+    from search.encoder.torch_model import TorchModel
 
     folder = find_weights("default").folder
     model = TorchModel(folder, "cpu", first_token=False, labeller=load_labeller())

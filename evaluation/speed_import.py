@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evaluation.alone import alone
+from evaluation.own_process import alone
 from index_build.importing import import_files
 from search.errors import InputError
-from search.sentences import split
+from search.text.sentences import split
 
 FILE = "acl_anthology.jsonl.gz"
 

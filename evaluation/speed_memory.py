@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.alone import alone
-from search.manifest import SENTENCE_INDEX, SENTENCE_VECTORS, current_build
+from evaluation.own_process import alone
+from search.corpus.layout import SENTENCE_INDEX, SENTENCE_VECTORS, current_build
 
 PAPERS, SEARCHES = 65_000, 50
+"""Papers of the corpus, about those of the ACL Anthology with an abstract; searches before memory is read."""
 RECALL_QUERIES, RECALL_DEPTH = 200, 100
+"""Sentences whose nearest sentences are compared with the true ones, and how many of these."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +85,7 @@ def resident_megabytes() -> float:
 def _recall(corpus: Path) -> dict[str, Any]:
     """The share of the true nearest sentences the index finds, as it is searched."""
     from evaluation.synthetic import jitter
-    from search.vectors import VectorIndex, nearest, recall
+    from search.corpus.faiss_index import VectorIndex, nearest, recall
 
     folder = current_build(corpus)
     index = VectorIndex.open(folder / SENTENCE_INDEX)

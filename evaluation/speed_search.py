@@ -19,16 +19,18 @@ import numpy as np
 
 from evaluation import speed_baselines
 from evaluation.synthetic import make_corpus
+from search.corpus.layout import current_build
 from search.engine import Engine
 from search.errors import InputError
-from search.manifest import current_build
-from search.query import choose_facet
+from search.query.choosing import choose_facet
 from search.settings import Settings, load_settings
 from search.types import PANELS, Facet, Paper, Query, QueryPaper
 
 SIZES = (5_000, 20_000, 65_000)
+"""Papers of the corpora that are searched."""
 STAGES = ("encode", "candidates", "matching", "explanation", "total")
 SEED, AT_ONCE, TOP = 4, 8, 20
+"""Of the drawn queries; threads that search at once; results of a search."""
 FEW = 8
 """Repetitions of what takes long."""
 

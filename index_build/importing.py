@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +17,15 @@ from index_build import sources
 from index_build.filters import Rule
 from index_build.publish import only_writer
 from index_build.sources import Reject
+from index_build.sources.rejects import attempt
+from search.corpus.layout import REJECTS, STORE
+from search.corpus.store import AddReport, Store
 from search.errors import InputError
-from search.manifest import STORE
-from search.sentences import split_paper
-from search.store import AddReport, Store
-from search.types import Paper
+from search.text.sentences import split_paper
+from search.types import Paper, Progress
 
-REJECTS = "rejects.jsonl"
 BATCH = 1000
-"""Papers that are stored together."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with the step ("import"), how much of it is done, and how much there is as far as one can tell."""
+"""Papers stored in one transaction, which a crash can lose; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,10 @@ def _kept(
         if isinstance(item, Reject):
             rejects.add(item)
             continue
-        paper = split_paper(item)
+        paper = attempt(partial(split_paper, item), rejects.origin, item.id, item.title)
+        if isinstance(paper, Reject):
+            rejects.add(paper)
+            continue
         reason = next((reason for rule in rules if (reason := rule(paper))), "")
         if reason:
             filtered[reason] += 1
@@ -152,11 +153,24 @@ class _RejectsFile:
         self._draft = path.with_name(path.name + ".part")
 
     def __enter__(self) -> Self:
+        self._draft.unlink(missing_ok=True)  # a stranger's may be a link to a file of ours
         self._file = self._draft.open("w", encoding="utf-8")
         if self.path.exists():
-            with self.path.open(encoding="utf-8") as old:
-                self._file.writelines(line for line in old if json.loads(line)["source"] not in self._origins)
+            with self.path.open(encoding="utf-8", errors="replace") as old:
+                self._file.writelines(line for line in old if not self._is_outdated(line))
         return self
+
+    def _is_outdated(self, line: str) -> bool:
+        """Of a file that is read again, or cut off when a run ended early."""
+        try:
+            return json.loads(line)["source"] in self._origins
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return True
+
+    @property
+    def origin(self) -> str:
+        """The file, where there is only one."""
+        return next(iter(self._origins)) if len(self._origins) == 1 else "import"
 
     def add(self, reject: Reject) -> None:
         self.reasons[reject.reason] += 1

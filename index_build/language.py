@@ -15,13 +15,18 @@ _WORDS = {
     "it": "il lo la gli di e che per una con sono della nel del le un questo questa è dei alla si delle",
     "nl": "de het een en van in is dat op te voor met zijn die niet aan wordt door deze worden ook naar",
 }
-"""Not shared by the others where it matters: a text is told by most hits, not by any one word."""
+"""Frequent words of each language. Some are in several lists; the language with the most of them wins."""
 _MARKS = {code: frozenset(words.split()) for code, words in _WORDS.items()}
 _SCRIPTS = {
     "CYRILLIC": "ru", "GREEK": "el", "ARABIC": "ar", "HEBREW": "he", "DEVANAGARI": "hi", "HANGUL": "ko",
     "HIRAGANA": "ja", "KATAKANA": "ja", "CJK": "zh", "THAI": "th", "GEORGIAN": "ka", "ARMENIAN": "hy",
 }  # fmt: skip
 _SAMPLE = 2000
+"""Characters that are looked at."""
+_FEWEST_WORDS, _CLEAR_LEAD = 3, 1.3
+"""Frequent words a text must have, and their least ratio to those of the second language; chosen by hand."""
+_JAPANESE = 0.1
+"""Share of letters in the two Japanese scripts from which a text is Japanese; chosen by hand."""
 _TOKEN = re.compile(r"[^\W\d_]+")
 
 
@@ -35,7 +40,7 @@ def guess_language(text: str) -> str:
     tokens = Counter(_TOKEN.findall(sample.lower()))
     hits = {code: sum(tokens[word] for word in marks) for code, marks in _MARKS.items()}
     best, second = sorted(hits, key=lambda code: -hits[code])[:2]
-    return best if hits[best] >= 3 and hits[best] >= 1.3 * hits[second] else ""
+    return best if hits[best] >= _FEWEST_WORDS and hits[best] >= _CLEAR_LEAD * hits[second] else ""
 
 
 def _by_script(text: str) -> str:
@@ -43,7 +48,7 @@ def _by_script(text: str) -> str:
     scripts = Counter(unicodedata.name(letter, "").split(" ")[0] for letter in text if letter.isalpha())
     if not scripts:
         return ""
-    # Japanese mixes Chinese characters with its own: some of these settle it.
-    if scripts["HIRAGANA"] + scripts["KATAKANA"] > 0.1 * scripts.total():
+    # Japanese texts mix Chinese characters with two scripts of their own: some letters of those decide.
+    if scripts["HIRAGANA"] + scripts["KATAKANA"] > _JAPANESE * scripts.total():
         return "ja"
     return _SCRIPTS.get(scripts.most_common(1)[0][0], "")

@@ -6,10 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from index_build.elements import Elements
 from index_build.latex_macros import ACCENTS, BLACKBOARD, DROPPED, GLUED, SPACES, SWITCHES, SYMBOLS
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+\*?|\\.|[{}$^_~&]|[^\\{}$^_~&]+|\\", re.DOTALL)
-_PREAMBLE = re.compile(r"\\documentclass.{0,3000}?\\begin\{document\}|\\end\{document\}", re.DOTALL)
+_PREAMBLE = Elements(re.compile(r"\\documentclass"), re.compile(r"\\begin\{document\}"), longest=3000)
+_END = r"\end{document}"
 
 _TEXT_ACCENTS = frozenset("bcdkruvH")
 """Accents in text that authors redefine as symbols in formulas."""
@@ -18,8 +20,8 @@ _SUB = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋
 _FIGURES = re.compile(r"[0-9+\-−]+(?:\.[0-9]+)?")
 _ATOM = re.compile(r"\w+|.|\([^()]*\)", re.DOTALL)
 _LEFTOVERS = (
-    (re.compile(r"\((?:see|cf\.?|e\.g\.,?)?\s*[,;]?\s*\)|\[\s*[,;]?\s*\]"), ""),
-    (re.compile(r"\s+([,.;:!?)])(?=[\s,.;:]|$)"), r"\1"),
+    (re.compile(r"\((?:see|cf\.?|e\.g\.,?)?\s*+(?:[,;]\s*+)?\)|\[\s*+(?:[,;]\s*+)?\]"), ""),
+    (re.compile(r"(?<!\s)\s++([,.;:!?)])(?=[\s,.;:]|$)"), r"\1"),
 )
 _CITING = re.compile(r"\\(?:cite|ref|eqref|footnote|label)")
 _MONEY = re.compile(
@@ -63,7 +65,7 @@ def latex_to_text(text: str) -> str:
         if len(_DOLLAR.findall(text)) % 2:
             text = _keep_lone_dollars(text)
     try:
-        text = _Converter(_PREAMBLE.sub("", text)).convert()
+        text = _Converter(_PREAMBLE.sub(lambda *_: "", text).replace(_END, "")).convert()
     except RecursionError:  # braces within braces beyond all reason
         text = _SPECIAL.sub("", text)
     if cites:
@@ -173,6 +175,9 @@ class _Converter:
         if name in ("href", "stackrel", "overset", "underset"):
             self._argument()
             return self._argument()
+        if name in ("textsuperscript", "textsubscript"):
+            inside = self._argument()
+            return raise_text(inside) if name == "textsuperscript" else lower_text(inside)
         if name == "sqrt":
             inside = self._argument()
             return f"√{inside}" if _ATOM.fullmatch(inside) else f"√({inside})"

@@ -38,6 +38,22 @@ _PAIRS = r"""
     textemdash —  textquoteright ’  textquoteleft ‘  textquotedblleft “  textquotedblright ”
     textregistered ®  texttrademark ™  textmu μ  over /  LaTeX LaTeX  TeX TeX  slash /  backslash \
     lbrace {  rbrace }  bmod mod  pmod mod  RR ℝ  CC ℂ  QQ ℚ  ZZ ℤ  NN ℕ
+    DH Ð  TH Þ  DJ Đ  dj đ  NG Ŋ  ng ŋ  SS ẞ  IJ Ĳ  ij ĳ  textpm ±  texttimes ×  textdiv ÷  textminus −
+    textlnot ¬  textonehalf ½  textonequarter ¼  textthreequarters ¾  textonesuperior ¹  texttwosuperior ²
+    textthreesuperior ³  textordfeminine ª  textordmasculine º  texteuro €  EUR €  textsterling £  textcent ¢
+    textyen ¥  textcurrency ¤  textwon ₩  textsection §  textparagraph ¶  textbullet •  textperiodcentered ·
+    textasteriskcentered *  textellipsis …  textquotesingle '  textquotedbl "  quotedblbase „
+    quotesinglbase ‚  guillemotleft «  guillemotright »  guillemetleft «  guillemetright »  guilsinglleft ‹
+    guilsinglright ›  textexclamdown ¡  textquestiondown ¿  textasciigrave `  textasciiacute ´
+    textasciidieresis ¨  textasciimacron ¯  textbar |  textbardbl ‖  textbrokenbar ¦  textdagger †
+    textdaggerdbl ‡  textperthousand ‰  textpertenthousand ‱  textnumero №  textleftarrow ←  textrightarrow →
+    textuparrow ↑  textdownarrow ↓  textsurd √  textcopyright ©  textunderscore _  textdollar $  textohm Ω
+    textmicro µ  micro µ  textcelsius ℃  celsius ℃  ohm Ω  permil ‰  perthousand ‰  textestimated ℮
+    textservicemark ℠  textlangle ⟨  textrangle ⟩  textinfty ∞  textalpha α  textbeta β  textgamma γ
+    textdelta δ  textepsilon ε  textlambda λ  textkappa κ  textomega ω  textpi π  textsigma σ  texttau τ
+    textDelta Δ  textOmega Ω  checkmark ✓  diamond ◇  lozenge ◊  blacksquare ■  bigcirc ○  nsim ≁
+    nleq ≰  ngeq ≱  gtrless ≷  lessgtr ≶  doteq ≐  triangleq ≜  asymp ≍  bigcup ⋃  bigcap ⋂
+    rightleftharpoons ⇌  longleftrightarrow ↔  Longrightarrow ⇒  nearrow ↗  searrow ↘  dotsc …  dotsb ⋯
 """.split()
 SYMBOLS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True)) | {"choose": " choose "}
 for _name in _GREEK:
@@ -51,7 +67,9 @@ GLUED = re.compile(rf"((?:{_NAMES})(?<=[a-z]{{2}})(?=[A-Z])|(?:{_NAMES})(?<=\w{{
 BLACKBOARD = dict(zip("CHNPQRZ", "ℂℍℕℙℚℝℤ", strict=True))
 SPACES = {
     ",": " ", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " ", "quad": " ", "qquad": " ", "par": " ",
-    "newline": " ", "linebreak": " ", "item": " ", "!": "", "-": "", "/": "", "allowbreak": "",
+    "newline": " ", "linebreak": " ", "item": " ", "space": " ", "nobreakspace": " ",
+    "textvisiblespace": " ", "hfill": " ", "smallskip": " ", "medskip": " ", "bigskip": " ",
+    "!": "", "-": "", "/": "", "allowbreak": "",
 }  # fmt: skip
 SWITCHES = frozenset(
     """

@@ -7,14 +7,17 @@ from typing import Any
 
 from lxml import etree
 
+from index_build.elements import Elements
 from index_build.latex import fraction, lower_text, raise_text
 
 MATHML_TAGS = (
     "math|mi|mn|mo|ms|mrow|msup|msub|msubsup|mfrac|msqrt|mroot|mtext|mstyle|mspace|mover|munder|munderover|mfenced|"
     "mtable|mtr|mtd|mpadded|mphantom|menclose|mmultiscripts|mprescripts|semantics|annotation"
 ).split("|")
-MATH = re.compile(
-    r"<(?:[a-z]+:)?math(?:\s[^<>]*)?>.{0,5000}?</(?:[a-z]+:)?math\s*>", re.IGNORECASE | re.DOTALL
+MATH = Elements(
+    re.compile(r"<(?:[a-z]+:)?math(?:\s[^<>]*)?>", re.IGNORECASE),
+    re.compile(r"</(?:[a-z]+:)?math\s*>", re.IGNORECASE),
+    longest=5000,
 )
 _PREFIX = re.compile(r"(</?)[a-z]+:", re.IGNORECASE)
 _DECLARATION = re.compile(r"\sxmlns(?::\w+)?\s*=\s*(?:\"[^\"]*\"|'[^']*')")

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from index_build.cache import Keys, VectorCache, cache_folder, find, keys_of
 from index_build.publish import only_writer
-from search import manifest as layout
-from search.encoding import Encoded
-from search.store import Snapshot
+from search.corpus import layout
+from search.corpus.manifest import check_build
+from search.corpus.store import Snapshot
+from search.types import Encoded
 
 SHIPPED = Path(__file__).parent / "demo_vectors.npz"
 
@@ -70,7 +71,7 @@ def load_shipped(encoder_id: str, path: Path | None = None) -> Shipped | None:
 def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
     """Write the vectors of a built corpus as the shipped ones; returns the file's size in bytes."""
     folder = layout.current_build(corpus)
-    manifest = layout.check(folder)
+    manifest = check_build(folder)
     with Snapshot.open(folder / layout.STORE) as snapshot:
         keys = np.unique(keys_of(snapshot.documents()))
     with (

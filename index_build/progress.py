@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from types import TracebackType
 from typing import Self, TextIO
 
 STEPS = {
+    "download": ("Downloading", "MB"),
     "import": ("Importing", "papers"),
     "encode": ("Encoding", "papers"),
     "index": ("Indexing", "indices"),
 }
 EVERY = 10.0
-"""Seconds between plain lines."""
+"""Seconds between lines in a file or pipe, where no line can move."""
+MOVES_EVERY = 0.1
+"""Seconds between updates of the moving line on a terminal."""
+RECENT = 30.0
+"""Seconds over which the rate is measured: papers already in the cache pass much faster than others."""
 
 
 class ProgressLine:
@@ -24,8 +30,8 @@ class ProgressLine:
         self._quiet = quiet
         self._moves = self._stream.isatty()
         self._step = ""
-        self._started = self._shown = 0.0
-        self._before = 0
+        self._shown = 0.0
+        self._seen: deque[tuple[float, int]] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -41,11 +47,16 @@ class ProgressLine:
         now = time.monotonic()
         if step != self._step:
             self.finish()
-            self._step, self._started, self._shown, self._before = step, now, 0.0, done
+            self._step, self._shown = step, 0.0
+            self._seen.clear()
+        self._seen.append((now, done))
+        while self._seen[0][0] < now - RECENT and len(self._seen) > 2:
+            self._seen.popleft()
         ended = bool(total) and done >= total
-        if ended or now - self._shown >= (0.1 if self._moves else EVERY):
+        if ended or now - self._shown >= (MOVES_EVERY if self._moves else EVERY):
             self._shown = now
-            self._show(describe(step, done, total, done - self._before, now - self._started))
+            first, before = self._seen[0]
+            self._show(describe(step, done, total, done - before, now - first))
         if ended:
             self.finish()
 
@@ -63,12 +74,14 @@ class ProgressLine:
 def describe(step: str, done: int, total: int, since: int, seconds: float) -> str:
     """ "Encoding: 1,200 of 5,000 papers, 35/s, 1:48 left"."""
     verb, noun = STEPS.get(step, (step.capitalize(), ""))
+    unit = 1_000_000 if noun == "MB" else 1
+    shown = f"{done // unit:,} of {total // unit:,}" if total else f"{done // unit:,}"
+    parts = [f"{verb}: {shown} {noun}"]
     rate = since / seconds if seconds > 0 else 0.0
-    parts = [f"{verb}: {done:,} of {total:,} {noun}" if total else f"{verb}: {done:,} {noun}"]
     if rate and noun == "papers":
         parts.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
-        if total > done:
-            parts.append(f"{clock((total - done) / rate)} left")
+    if rate and noun in ("papers", "MB") and total > done:
+        parts.append(f"{clock((total - done) / rate)} left")
     return ", ".join(parts)
 
 

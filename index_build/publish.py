@@ -10,42 +10,71 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
+import duckdb
+
+from search.corpus.checksums import write_checksums
+from search.corpus.layout import BUILDS, CURRENT, MANIFEST, current_build, replace_text, sync_folder
+from search.corpus.manifest import FileEntry, Manifest
 from search.errors import CorpusError
-from search.manifest import (
-    BUILDS,
-    CURRENT,
-    MANIFEST,
-    FileEntry,
-    Manifest,
-    current_build,
-    read_manifest,
-    replace_text,
-    sync_folder,
-)
 
 LOCK = "build.lock"
+_FULL = (errno.ENOSPC, errno.EDQUOT) if hasattr(errno, "EDQUOT") else (errno.ENOSPC,)
+_SIGNS = (os.strerror(errno.ENOSPC), "max_temp_directory_size", "write error")
+"""Of a full disk for DuckDB and Faiss; the second is a limit that DuckDB derives from the room left."""
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 @contextmanager
 def only_writer(corpus: Path) -> Iterator[None]:
     """Hold the corpus for writing. The lock goes with the process, however it ends; readers need none."""
-    corpus.mkdir(parents=True, exist_ok=True)
-    with (corpus / LOCK).open("a") as file:
+    with full_disk_in_words(corpus), _open_lock(corpus) as file:
         try:
             _lock(file.fileno())
         except OSError:
             raise CorpusError(
                 f"Another build is writing to {corpus}; wait until it is done, then try again."
             ) from None
-        try:
-            yield
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            raise CorpusError(
-                f"The disk of {corpus} is full; make room, then run the same command again to go on."
-            ) from error
+        yield
+
+
+def _open_lock(corpus: Path) -> IO[str]:
+    try:
+        corpus.mkdir(parents=True, exist_ok=True)
+        return (corpus / LOCK).open("a")
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+        raise CorpusError(
+            f"The folder {corpus} cannot be written to ({error.strerror}): build into another one with "
+            "`--out DIR`, or allow writing; what is served from it can still be searched."
+        ) from error
+
+
+@contextmanager
+def full_disk_in_words(corpus: Path) -> Iterator[None]:
+    """One sentence for what Python, DuckDB and Faiss each say in their own way."""
+    try:
+        yield
+    except (OSError, RuntimeError, duckdb.Error) as error:
+        if not is_full_disk(error):
+            raise
+        raise CorpusError(
+            f"The disk is full ({corpus}): free some space and run the command again; the served corpus is "
+            "untouched."
+        ) from error
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, says that there is no room left."""
+    if isinstance(error, OSError) and error.errno in _FULL:
+        return True
+    told = str(error)
+    if isinstance(error, duckdb.Error | RuntimeError) and any(sign in told for sign in _SIGNS):
+        return True
+    led = error.__cause__ or error.__context__
+    return led is not None and is_full_disk(led)
 
 
 def _lock(descriptor: int) -> None:
@@ -61,6 +90,7 @@ def _lock(descriptor: int) -> None:
 
 def publish(corpus: Path, folder: Path, manifest: Manifest, keep: int) -> Manifest:
     """Serve the build in `folder` from now on, and remove builds beyond the newest `keep`."""
+    write_checksums(folder)
     complete = replace(manifest, files=tuple(describe_files(folder)))
     complete.write(folder)
     sync_folder(folder.parent)
@@ -77,14 +107,6 @@ def describe_files(folder: Path) -> Iterator[FileEntry]:
                 os.fsync(file.fileno())
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             yield FileEntry(path.relative_to(folder).as_posix(), path.stat().st_size, digest)
-
-
-def served(corpus: Path) -> Manifest | None:
-    """The manifest of the build that is served, None where there is none that can be read."""
-    try:
-        return read_manifest(current_build(corpus))
-    except CorpusError:
-        return None
 
 
 def remove_unfinished(corpus: Path) -> None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import streamlit as st
 
+from index_build import merging
 from pages.ui import adding, charts, corpora, filters, frame, state
 from pages.ui.escape import plain
-from search.manifest import Manifest
+from search.corpus.manifest import Manifest
+from search.errors import CorpusError
 from search.types import FACETS
 
 TOP_FIELDS = 15
+"""Fields in the chart, the largest first; more do not fit a screen."""
+MOST_MERGES = 500
+"""Papers in the table of merged records; the command line shows all."""
 
 
 def page() -> None:
     st.title("Corpus", anchor=False)
-    if not state.build_id():
-        adding.first_corpus()
-        return
     engine = state.engine()
     _facts(engine.manifest)
     known = filters.facts(state.build_id())
@@ -40,6 +43,7 @@ def page() -> None:
         else:
             st.caption("The papers of this corpus name no fields.")
     adding.add_papers()
+    _merges()
     _rejects()
 
 
@@ -60,6 +64,29 @@ def _facts(manifest: Manifest) -> None:
             },
             hide_header=True,
         )
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _merge_rows(corpus: Path, build: str) -> list[dict[str, str]]:
+    """One row for each record that shares its paper with others; the build tells when to read again."""
+    return merging.rows(merging.report(corpus).merges[:MOST_MERGES])
+
+
+def _merges() -> None:
+    st.header("Merged records", anchor=False)
+    try:
+        rows = _merge_rows(state.settings().corpus, state.build_id())
+    except CorpusError:
+        st.caption("The records cannot be read while papers are added.")
+        return
+    if not rows:
+        st.caption("No two records were taken for the same paper.")
+        return
+    st.caption(
+        "Records that became one paper, why, and what each gave to it. To part them: "
+        "`python -m index_build split RECORD`, then build again."
+    )
+    st.dataframe(rows, column_order=list(merging.COLUMNS[1:]), hide_index=True)
 
 
 def _rejects() -> None:

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import adding, faults, filters, frame, links, parts, sentences, start, state, views
+from pages.ui import (
+    adding,
+    faults,
+    filters,
+    frame,
+    links,
+    looks,
+    parts,
+    plane,
+    sentences,
+    start,
+    state,
+    triptych,
+    views,
+)
+from pages.ui import results as result_list
 from pages.ui.escape import plain
+from pages.ui.verdict import verdict
 from search.types import Query, Results
 
-VIEWS_OF_ONE, VIEWS_OF_SEVERAL = ("List", "Triptych", "Plane"), ("List", "Plane")
-STEP = 20
+VIEWS_OF_SEVERAL = ("List", "Plane")
+"""A triptych is of one paper."""
 
 
 def page() -> None:
@@ -18,9 +34,10 @@ def page() -> None:
         adding.first_corpus()
         return
     with faults.shown():
-        links.open_from_address()
+        links.follow_address()
     draft = state.visit().draft
     if draft is None:
+        looks.forget()
         st.title("Find papers by the part that matters", anchor=False)
         st.markdown("Give a paper, choose the sentences you care about, and see which papers match and why.")
         start.panel()
@@ -33,51 +50,58 @@ def _search_with(draft: state.Draft) -> None:
     st.title(plain(draft.papers[0].title) or "Your text" if one else plain(draft.origin), anchor=False)
     if draft.note:
         st.info(draft.note, icon=":material/history:")
+    st.html('<a class="skip" href="#matches">Skip to the results</a>')
     with st.container(horizontal=True, vertical_alignment="center", key="toolbar"):
-        views_offered = VIEWS_OF_ONE if one else VIEWS_OF_SEVERAL
+        offered = looks.VIEWS if one else VIEWS_OF_SEVERAL
+        looks.begin(looks.VIEW, offered)
         view = st.segmented_control(
-            "View", views_offered, default="List", required=True, key="view", label_visibility="collapsed"
+            "View",
+            offered,
+            required=True,
+            key=looks.VIEW,
+            persist_state="session",
+            label_visibility="collapsed",
         )
         chosen, matcher = filters.choose()
         tools = st.container(horizontal=True, width="content")
         st.button("New search", icon=":material/add:", on_click=state.clear)
     query = Query(sentences.current(draft), matcher, chosen, state.visit().top)
-    if view == "Triptych":
-        st.caption(f"The {views.TRIPTYCH_TOP} nearest to each panel, whatever is ticked in the list.")
-        views.triptych(query.papers[0], chosen)
-        return
+    with faults.shown():
+        if results := _answer(view or looks.VIEWS[0], query, draft):
+            with tools:
+                views.take_away(results, draft)
+
+
+def _answer(view: str, query: Query, draft: state.Draft) -> Results | None:
+    """Draws the answer as it is looked at; None where there is none."""
+    if view == "List":
+        return _list(query, draft)
+    links.remember(draft, query, state.build_id())
+    return triptych.show(query, draft.id) if view == "Triptych" else plane.show(query, draft.id)
+
+
+def _list(query: Query, draft: state.Draft) -> Results | None:
+    results = None
     left, right = st.columns([5, 7], gap="large")
-    with left:
-        st.header("Your paper" if one else "Your papers", anchor=False)
-        st.html('<a class="jump" href="#matches">To what matches</a>')
-        st.caption(f"{plain(draft.origin)}. The labels are a model's guess: correct what is wrong.")
+    with left, st.container(key="yours", gap="small"):
         sentences.edit(draft)
     with right, faults.shown():
         results = state.search(query)
-        with tools:
-            views.take_away(results, links.show_in_address(query, results.build_id))
-        _answer(view, results)
+        links.remember(draft, query, results.build_id)
+        _matches(results, draft)
+    return results
 
 
-def _answer(view: str, results: Results) -> None:
-    st.header("What matches", anchor="matches")
-    found, seconds = len(results.results), results.seconds.get("total", 0.0)
-    told = f"The {found} nearest of {results.candidates:,} papers compared, in {seconds:.2f} s."
-    st.caption(told, help=parts.SCORE_HELP)
-    if not results.results:
+def _matches(results: Results, draft: state.Draft) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="matches-head"):
+        st.header("What matches", anchor="matches", width="content")
+        st.caption(verdict(results), help=parts.SCORE_HELP, width="content")
+    if results.results:
+        result_list.show(results, draft.id)
+    else:
         st.info(
             "No paper passes these filters: widen the years or clear a filter.", icon=":material/filter_alt:"
         )
-    elif view == "Plane":
-        views.plane(results)
-    else:
-        parts.result_list(results)
-        if found == results.query.top:
-            st.button(f"Show {STEP} more", on_click=_show_more, width="stretch")
-
-
-def _show_more() -> None:
-    state.visit().top += STEP
 
 
 frame.draw(page)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import streamlit as st
 
-from evaluation.judging import ADJUDICATOR, GRADES, GUIDELINES, Judged, Pool, Project, disputed, waiting
-from pages.ui import frame, html
+from evaluation.annotation_store import (
+    ADJUDICATOR,
+    GRADES,
+    GUIDELINES,
+    Judged,
+    Pool,
+    Project,
+    disputed,
+    waiting,
+)
+from pages.ui import frame, html, state
 from pages.ui.escape import plain
 from search.types import Paper
 
+OFF = "Judging is switched off here: set `judging` to a folder of pools in the settings."
 EMPTY = (
     "There is nothing to judge in `{folder}` yet. Make pools with "
-    "`python -m evaluation pool make --query PAPER_ID`, then grade them here."
+    "`python -m evaluation annotate make --query PAPER_ID --project {folder}`, then grade them here."
 )
 HOW = """\
 Read the marked sentences of the query, then the abstract beside it, and grade how alike the two papers are
@@ -25,7 +32,11 @@ take the lower one. Two people judge on their own; where they differ, a third, n
 
 def page() -> None:
     st.title("Judge", anchor=False)
-    project = Project(Path(os.environ.get("TRIPTYCH_JUDGING") or "judging"))
+    folder = state.settings().judging
+    if folder is None:
+        st.info(OFF, icon=":material/gavel:")
+        return
+    project = Project(folder)
     pools = project.pools()
     if not pools:
         st.info(EMPTY.format(folder=plain(str(project.folder))), icon=":material/gavel:")
@@ -86,9 +97,7 @@ def _undo(project: Project, judge: str, pool: Pool, grades: Judged) -> None:
 
 def _show(paper: Paper, pool: Pool | None) -> None:
     marked = [
-        place
-        for place, sentence in enumerate(paper.sentences)
-        if pool and sentence.facet and sentence.facet.panel is pool.facet
+        place for place, sentence in enumerate(paper.sentences) if pool and sentence.panel is pool.facet
     ]
     st.html(html.heading(paper, 3) + html.byline(paper) + html.abstract(paper, marked))
 

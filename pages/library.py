@@ -1,36 +1,50 @@
-"""Library: kept papers on named lists, with notes, tags and read marks."""
+"""Library: kept papers on named lists, with why they were kept, notes, tags and read marks."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
 import streamlit as st
 
-from pages.ui import faults, frame, html, state
+from pages.ui import frame, keeping, kept_papers, lists, state
 from pages.ui.escape import plain
 from pages.ui.views import FORMAT_NAMES
 from pages.ui.words import counted
-from search.errors import InputError
-from search.exports import FORMATS, SUFFIXES, Reference, write
-from search.library import Library
-from search.list_files import FIRST_LIST, Kept, ReadingList, dump_lists, load_lists
-from search.query import MOST_PAPERS
+from search.errors import InputError, TriptychError
+from search.exports import FORMATS, SUFFIXES, Citation, write
+from search.exports.annotated import AnnotatedPaper, Match, write_annotated
+from search.exports.panel_table import write_panel_csv, write_panel_markdown
+from search.library.files import Kept, ReadingList
+from search.library.store import Library
+from search.query.choosing import MOST_PAPERS
+from search.types import Paper, Sentence
 
 IN_SESSION = "Lists on this host live in your browser session only: save them to a file before you leave."
-SHARED = "Nobody signs in to this app, so everyone who uses it shares these lists."
+SHARED = "This library is shared by everyone who uses this app."
 EMPTY = "Nothing kept yet. Press “Keep” under a paper on the Find or Paper page, or open a saved list file."
 MARKS = {"All": None, "Unread": False, "Read": True}
+STEP = 25
+"""Papers drawn at once; each has half a dozen controls. Chosen by hand."""
+MOST_TAGS = 100
+"""Tags that a list is narrowed by, the most used; each is a button. Chosen by hand."""
+OF_LISTS: dict[str, tuple[str, Callable[[str, Sequence[AnnotatedPaper]], str]]] = {
+    "Annotated bibliography (Markdown)": ("annotated.md", write_annotated),
+    "Problem, method, result (CSV)": ("panels.csv", lambda _, papers: write_panel_csv(papers)),
+    "Problem, method, result (Markdown)": ("panels.md", write_panel_markdown),
+}
+"""Exports that only lists have: the name of the file and what writes it."""
 
 
 def page() -> None:
     st.title("Library")
     _whose()
     library = state.library()
-    names = library.names()
-    left, right = st.columns([3, 1], gap="large", vertical_alignment="bottom")
-    with left:
-        chosen = st.selectbox("List", names or [FIRST_LIST], key="library-list")
-    with right, st.popover("Manage lists", icon=":material/playlist_add:", width="stretch"), faults.shown():
-        _manage(library, chosen if names else "")
-    if not names or not (reading_list := library.reading_list(chosen)).kept:
+    name = lists.choose(library)
+    _tell()
+    if not name or not (reading_list := library.reading_list(name)).kept:
         st.info(EMPTY, icon=":material/bookmark:")
         return
     _actions(library, reading_list)
@@ -51,38 +65,10 @@ def _whose() -> None:
         st.caption(SHARED)
 
 
-def _manage(library: Library, name: str) -> None:
-    """Make, rename, delete, save and open lists."""
-    with st.form("new-list", clear_on_submit=True, border=False):
-        new = st.text_input("New list", placeholder="Name")
-        if st.form_submit_button("Make it"):
-            library.create(new or "")
-            st.rerun()
-    if name:
-        with st.form("rename-list", clear_on_submit=True, border=False):
-            new = st.text_input("New name for this list", placeholder=name)
-            if st.form_submit_button("Rename"):
-                library.rename(name, new or "")
-                st.rerun()
-        st.download_button(
-            "Save lists",
-            lambda: dump_lists(library.reading_list(each) for each in library.names()),
-            "triptych-lists.json",
-            "application/json",
-            on_click="ignore",
-        )
-        if st.checkbox("Delete this list with its notes") and st.button("Delete", type="primary"):
-            library.delete(name)
-            st.rerun()
-    _open_file(library)
-
-
-def _open_file(library: Library) -> None:
-    given = st.file_uploader("Open a saved list file", type="json", key="lists-file")
-    if given is not None and st.button("Add its lists"):
-        added = sum(library.keep(each.name, each.kept) for each in load_lists(given.getvalue()))
-        st.toast(f"{counted(added, 'paper')} added; those already here kept their notes.")
-        st.rerun()
+def _tell() -> None:
+    if said := state.visit().said:
+        state.visit().said = ""
+        st.toast(said)
 
 
 def _actions(library: Library, reading_list: ReadingList) -> None:
@@ -90,24 +76,68 @@ def _actions(library: Library, reading_list: ReadingList) -> None:
         if st.button("Recommend from this list", type="primary", icon=":material/auto_awesome:"):
             recommend(reading_list)
         with st.popover("Export", icon=":material/download:"):
-            for name in FORMATS:
-                st.download_button(
-                    FORMAT_NAMES.get(name, name),
-                    data=lambda name=name: _written(library, reading_list.name, name),
-                    file_name=f"list.{SUFFIXES[name]}",
-                    on_click="ignore",
-                    key=f"list-export-{name}",
-                    width="stretch",
-                )
+            name = reading_list.name
+            for label, (file, writer) in OF_LISTS.items():
+                _download(label, partial(_annotated, library, name, writer), file)
+            for form in FORMATS:
+                written = partial(_written, library, name, form)
+                _download(FORMAT_NAMES.get(form, form), written, f"list.{SUFFIXES[form]}")
     st.header(plain(reading_list.name), anchor=False)
     st.caption(
         f"{counted(len(reading_list.kept), 'paper')}, {sum(kept.read for kept in reading_list.kept)} read."
     )
 
 
+def _download(label: str, written: Callable[[], str], file: str) -> None:
+    key = f"list-export-{label}"
+    st.download_button(label, written, file, on_click="ignore", key=key, width="stretch")
+
+
 def _written(library: Library, name: str, form: str) -> str:
     """The list as it is when the button is pressed, with notes written since the page was drawn."""
-    return write([Reference(kept.paper, kept.note) for kept in library.reading_list(name).kept], form)
+    kept = library.reading_list(name).kept
+    return write([Citation(each.paper, _remarks(each), tags=each.tags) for each in kept], form)
+
+
+def _remarks(kept: Kept) -> str:
+    """The note and the reason, each on a line of its own."""
+    return "\n".join(part for part in (kept.note, kept.origin.reason) if part)
+
+
+def _annotated(library: Library, name: str, writer: Callable[[str, Sequence[AnnotatedPaper]], str]) -> str:
+    return writer(name, [_annotated_paper(kept) for kept in library.reading_list(name).kept])
+
+
+def _annotated_paper(kept: Kept) -> AnnotatedPaper:
+    day = keeping.day_of(kept.added)
+    found = f" from “{kept.origin.title}”" if kept.origin.title else ""
+    return AnnotatedPaper(
+        paper=_with_sentences(kept.paper),
+        kept=f"Kept{f' {day}' if day else ''}{found}.",
+        reason=kept.origin.reason,
+        note=kept.note,
+        tags=kept.tags,
+        matches=tuple(Match(quote.theirs, quote.facet, quote.yours) for quote in kept.origin.quotes),
+    )
+
+
+def _with_sentences(paper: Paper) -> Paper:
+    """A paper kept before sentences were stored is labelled now."""
+    if paper.sentences or not paper.abstract:
+        return paper
+    engine = state.engine()
+    if (known := engine.store.paper(paper.id)) and known.abstract == paper.abstract:
+        return known
+    return _labelled(paper)
+
+
+def _labelled(paper: Paper) -> Paper:
+    read = state.compute(state.engine().read, paper.title, paper.abstract)
+    sentences, text = [], ""
+    for each in read.sentences:
+        text = f"{text} {each.text}".strip()
+        sentences.append(Sentence(each.text, len(text) - len(each.text), len(text), each.facet))
+    return replace(paper, abstract=text, sentences=tuple(sentences))
 
 
 def recommend(reading_list: ReadingList) -> None:
@@ -123,49 +153,44 @@ def recommend(reading_list: ReadingList) -> None:
     if not queries:
         raise InputError("This list is empty: keep a paper first.")
     state.start(queries, f"The list “{reading_list.name}”")
-    st.switch_page("pages/find.py")
+    state.show_search()
 
 
 def _show(library: Library, reading_list: ReadingList) -> None:
-    tags = sorted({tag for kept in reading_list.kept for tag in kept.tags})
+    counts = Counter(tag for kept in reading_list.kept for tag in kept.tags)
+    tags = sorted(tag for tag, _ in counts.most_common(MOST_TAGS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mark = st.segmented_control("Show", list(MARKS), default="All", required=True, key="library-mark")
         wanted = []
         if tags:
             wanted = st.pills("Tags", tags, selection_mode="multi", format_func=plain, key="library-tags")
-    for kept in reading_list.kept:
-        if MARKS[mark] in (None, kept.read) and set(wanted) <= set(kept.tags):
-            _entry(library, reading_list.name, kept)
+    shown = [
+        kept
+        for kept in reading_list.kept
+        if MARKS[mark] in (None, kept.read) and set(wanted) <= set(kept.tags)
+    ]
+    known = _known([kept.paper.id for kept in shown])
+    others = [name for name in library.names() if name != reading_list.name]
+    most = st.session_state.setdefault("library-most", STEP)
+    for kept in shown[:most]:
+        kept_papers.entry(library, reading_list.name, kept, kept.paper.id in known, others)
+    if len(shown) > most:
+        st.button(f"Show {STEP} more", on_click=_show_more)
 
 
-@st.fragment
-@faults.shown()
-def _entry(library: Library, name: str, kept: Kept) -> None:
-    paper, key = kept.paper, f"{name}-{kept.paper.id}"
-    save = {"on_change": _save, "args": (library, name, paper.id, key)}
-    with st.container(border=True):
-        st.html(f'<article class="card">{html.heading(paper, 3)}{html.byline(paper)}</article>')
-        words, marks = st.columns([5, 1])
-        words.text_area("Note", kept.note, 68, key=f"note-{key}", placeholder="Why it matters", **save)
-        words.multiselect(
-            "Tags",
-            kept.tags,
-            kept.tags,
-            key=f"tags-{key}",
-            accept_new_options=True,
-            placeholder="Add",
-            **save,
-        )
-        marks.checkbox("Read", kept.read, key=f"read-{key}", **save)
-        marks.page_link("pages/paper.py", label="Open", query_params={"id": paper.id})
-        if marks.button("Remove", key=f"remove-{key}", type="tertiary"):
-            library.drop(name, paper.id)
-            st.rerun()
+def _show_more() -> None:
+    st.session_state["library-most"] += STEP
 
 
-def _save(library: Library, name: str, paper_id: str, key: str) -> None:
-    note, tags, read = (st.session_state[f"{what}-{key}"] for what in ("note", "tags", "read"))
-    library.annotate(name, paper_id, note=note or "", tags=tags, read=read)
+def _known(ids: list[str]) -> set[str]:
+    """Which of the papers the corpus has; where there is none to ask, none."""
+    if not state.build_id():
+        return set()
+    try:
+        rows = state.engine().store.rows_of(ids)
+    except TriptychError:  # the lists are there without the corpus
+        return set()
+    return {paper_id for paper_id, row in zip(ids, rows, strict=True) if row >= 0}
 
 
 frame.draw(page)

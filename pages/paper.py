@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, html, parts, start, state, views
+from pages.ui import frame, html, parts, start, state, triptych, views
 from pages.ui.escape import plain, web_addresses
 from pages.ui.palette import look, word
 from search.exports import FORMATS, cite
-from search.types import PANELS, Facet, Filters, Paper
+from search.types import PANELS, Facet, Paper, Query
 
 
 def page() -> None:
@@ -28,7 +28,7 @@ def page() -> None:
     parts.actions(paper, "paper", opened=True)
     _panels(paper)
     st.caption("Below: the nearest papers, searched with the sentences of one panel at a time.")
-    views.triptych(state.engine().example(paper.id), Filters())
+    triptych.show(Query((state.engine().example(paper.id),)))
     _cite(paper)
 
 
@@ -45,7 +45,7 @@ def _links(paper: Paper) -> None:
 
 def _panels(paper: Paper) -> None:
     st.header("Three panels", anchor=False)
-    panels = {facet: [s for s in paper.sentences if s.facet and s.facet.panel is facet] for facet in PANELS}
+    panels = {facet: [s for s in paper.sentences if s.panel is facet] for facet in PANELS}
     for column, (facet, sentences) in zip(st.columns(len(PANELS)), panels.items(), strict=True):
         with column:
             st.subheader(f":{look(facet).name}[{word(facet)}]", anchor=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shutil
 import sys
@@ -10,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from search import printing
-from search import query as queries
+from search import printing, record
+from search.corpus.layout import current_build
 from search.errors import CorpusError, InputError, ModelError, TriptychError
 from search.exports import FORMATS, export
-from search.manifest import current_build
+from search.query import choosing, saving
 from search.settings import load_settings
 from search.types import PANELS, Facet, Filters, Matcher, Query, QueryPaper
 
@@ -22,12 +23,33 @@ if TYPE_CHECKING:
     from search.engine import Engine
 
 FOUND, NOTHING_FOUND, STOPPED = 0, 1, 130
+"""Exit codes; 130 is what shells give a program that was interrupted."""
 FAILED = {CorpusError: 3, ModelError: 4}
 """The exit code of a mistake; 2 for what the user gave."""
 _EPILOG = (
     "Exit codes: 0 papers were found, 1 none passes the filters, 2 the query or an option cannot be used, "
-    "3 the corpus is missing or damaged, 4 a model cannot be loaded, 130 stopped."
+    "3 the corpus is missing or damaged, 4 a model cannot be loaded, 130 stopped. "
+    "Other commands: `python -m search serve`, `watch`, `mcp`, `keys`; each has --help."
 )
+
+
+COMMANDS = {
+    "serve": ("search.api.server", "answer programs over HTTP"),
+    "watch": ("search.watch.command", "run kept searches and write what is new since the last run"),
+    "mcp": ("search.agents.server", "answer AI agents over the Model Context Protocol"),
+    "keys": ("search.api.key_commands", "create, list and revoke the keys of the HTTP API"),
+}
+"""What else there is besides a search: the module that does it, and what it does."""
+
+
+def make_command(name: str) -> argparse.ArgumentParser:
+    """The parser of one of COMMANDS."""
+    module, summary = COMMANDS[name]
+    parser = argparse.ArgumentParser(f"python -m search {name}", description=summary.capitalize() + ".")
+    loaded = importlib.import_module(module)
+    loaded.add_arguments(parser)
+    parser.set_defaults(run=loaded.run)
+    return parser
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -75,6 +97,9 @@ def make_parser() -> argparse.ArgumentParser:
     how = shown.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="everything, in the documented schema")
     how.add_argument("--export", choices=list(FORMATS), help="references with the reasons as notes")
+    shown.add_argument(
+        "--record", type=Path, metavar="FILE", help="what a methods section needs, as .md or .json"
+    )
     shown.add_argument("--save-query", type=Path, metavar="FILE", help="keep the query to run it again")
     return parser
 
@@ -89,9 +114,12 @@ def _numbers(text: str) -> list[int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    args = make_parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(args)
+        if given and given[0] in COMMANDS:
+            args = make_command(given[0]).parse_args(given[1:])
+            return int(args.run(args))
+        return _run(make_parser().parse_args(given))
     except TriptychError as error:
         print(error, file=sys.stderr)
         return FAILED.get(type(error), 2)
@@ -118,7 +146,10 @@ def _run(args: argparse.Namespace) -> int:
         return FOUND
     results = engine.search(query)
     if args.save_query:
-        _save(args.save_query, queries.to_json(query, results.build_id))
+        _save(args.save_query, saving.to_json(query, results.build_id))
+    if args.record:
+        write = record.as_json if args.record.suffix == ".json" else record.as_markdown
+        _save(args.record, write(results, engine.manifest))
     if args.json:
         print(printing.as_json(results))
     elif args.export:
@@ -150,13 +181,13 @@ def _save(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         reason = error.strerror or error
-        raise InputError(f"The query cannot be saved to {path} ({reason}): choose another place.") from None
+        raise InputError(f"This cannot be saved to {path} ({reason}): choose another place.") from None
 
 
 def _make_query(args: argparse.Namespace, engine: Engine, text: str) -> Query:
     """A new query, or a saved one; options that are given win over what was saved."""
     if text.lstrip().startswith("{") and '"triptych_query"' in text:
-        query = engine.restore(queries.from_json(text).query)
+        query = engine.restore(saving.from_json(text).query)
     elif args.id:
         query = Query(tuple(engine.example(paper_id) for paper_id in args.id))
     else:
@@ -175,15 +206,15 @@ def _choose(args: argparse.Namespace, paper: QueryPaper) -> QueryPaper:
         return paper
     avoid = _avoided(paper, args.avoid) if args.avoid else []
     if args.facet:
-        match = queries.positions_of(paper, Facet(args.facet))
+        match = choosing.positions_of(paper, Facet(args.facet))
     else:
         match = args.sentences or [place for place in range(len(paper.sentences)) if place not in avoid]
-    return queries.choose_sentences(paper, match, avoid)
+    return choosing.choose_sentences(paper, match, avoid)
 
 
 def _avoided(paper: QueryPaper, given: str) -> list[int]:
     if given in [panel.value for panel in PANELS]:
-        return queries.positions_of(paper, Facet(given))
+        return choosing.positions_of(paper, Facet(given))
     try:
         return _numbers(given)
     except ValueError:

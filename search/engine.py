@@ -3,82 +3,195 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from search import duplicates, fusion, matching
-from search import manifest as manifests
-from search import query as queries
-from search.asked import Asked, AskedPaper, ask
-from search.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
-from search.encoding import Encoder, load_encoder
-from search.errors import InputError
-from search.explanation import Place, Words, find_pairs, give_reason
-from search.lexical import TOKENIZER, LexicalIndex, tokenize, weigh_terms
-from search.manifest import Manifest
-from search.reading import CorpusVectors, Reader
+from search.corpus import duplicates, layout
+from search.corpus.checksums import DamagedError
+from search.corpus.health import Health, builds_to_serve, notice_of
+from search.corpus.manifest import Manifest, check_build
+from search.corpus.parts import open_parts
+from search.encoder import Encoder, ModelFolders, load_encoder
+from search.encoder.pretrained import word_weight
+from search.errors import CorpusError, InputError, TriptychError
+from search.query import choosing
+from search.query.reader import Known, Reader
+from search.query.vectorised import Asked, AskedPaper, Vectors, ask
+from search.ranking import calibration, matching, plane, scoring
+from search.ranking.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
+from search.ranking.coverage import find_lacking
+from search.ranking.explanation import COMMON, Place, Words, find_pairs, give_reason
 from search.settings import Settings
-from search.store import Snapshot
+from search.text.tokenizer import TOKENIZER, tokenize, weigh_terms
 from search.types import (
     PANELS,
+    Choice,
     Facet,
     Filters,
+    Lacking,
     Matcher,
     Paper,
+    Plane,
     Point,
+    Progress,
     Query,
     QueryPaper,
-    QuerySentence,
     Result,
     Results,
     Scored,
 )
-from search.vectors import VectorFile, VectorIndex
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.integer]
+T = TypeVar("T")
 
 SPARE = 10
-"""Papers read beyond those asked for: some may be records of the same paper."""
+"""Papers read in addition to those asked for: some may be records of the same paper. Chosen by hand."""
+PATIENCE = 0.5
+"""Seconds that opening a corpus waits for the look at its files, which goes on in the background: enough for
+some hundred megabytes, and the model takes longer to load. Chosen by hand."""
+COMMON_DIVISOR = 3
+"""In a small corpus even the rarest word has a low idf. There a word is too common to explain a match up to
+the highest idf, ln(1 + papers), divided by this: it takes effect below about 90 papers. Chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where an engine comes from, to open another build of the same corpus."""
+
+    corpus: Path
+    settings: Settings
+    damage: dict[str, str]
+    """What is wrong with builds that were passed over, by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """All candidates: their scores, and the sentences that were read for them."""
+
+    scores: scoring.Scores
+    vectors: Floats
+    """[S, d] the sentences of all candidates, one candidate after another."""
+    panels: NDArray[np.uint8]
+    """[S]"""
+    offsets: NDArray[np.int64]
+    """[C + 1]: candidate c has the sentences offsets[c]:offsets[c + 1]."""
+
+    def similarities(self, paper: AskedPaper, place: int) -> tuple[Floats, Floats]:
+        """Cosines [m, n] of an asked paper and the candidate at `place`, without and with SAME_PANEL."""
+        mine = slice(self.offsets[place], self.offsets[place + 1])
+        similarity = matching.similarities(paper.match, self.vectors[mine])
+        return similarity, scoring.favour_same_panel(similarity, paper.panels, self.panels[mine])
 
 
 class Engine:
     """A corpus opened for searching. Safe to use from many threads."""
 
-    def __init__(self, build: Path, manifest: Manifest, encoder: Encoder) -> None:
+    def __init__(self, build: Path, manifest: Manifest, encoder: Encoder, health: Health) -> None:
         self.manifest = manifest
         self.encoder = encoder
-        self.store = Snapshot.open(build / manifests.STORE)
-        self.sentence_vectors = VectorFile(build / manifests.SENTENCE_VECTORS)
-        self.paper_vectors = _map(build / manifests.PAPER_VECTORS)
-        self.lexical = LexicalIndex.open(build / manifests.LEXICAL)
+        self.health = health
+        self.notice = ""
+        """What users should know: that this build stands in for a damaged one."""
+        self._origin: _Origin | None = None
+        self._stand_in: Engine | None = None
+        self._switching = threading.Lock()
+        parts = open_parts(build, manifest, health.blocks)
+        self.store = parts.store
+        self.sentence_vectors, self.paper_vectors = parts.sentence_vectors, parts.paper_vectors
+        self.lexical = parts.lexical
         self.indices = Indices(
-            sentences=VectorIndex.open(build / manifests.SENTENCE_INDEX).search,
-            papers=VectorIndex.open(build / manifests.PAPER_INDEX).search,
+            sentences=parts.sentence_index.search,
+            papers=parts.paper_index.search,
             words=self.lexical.scores,
-            offsets=self.store.sentence_offsets(),
+            offsets=parts.offsets,
         )
         self.panels = self.store.sentence_panels()
-        corpus = CorpusVectors(self.sentence_vectors, self.paper_vectors, self.indices.offsets)
-        self.reader = Reader(self.store, corpus, encoder)
-        rarest = math.log(1 + manifest.papers)
-        self.words = Words(tokenize, self.lexical.idf, common=min(1.5, rarest / 3))
+        self.reader = Reader(encoder.encode_one, self._look_up, self.vectors_of)
+        highest_idf = math.log(1 + manifest.papers)
+        self.words = Words(
+            tokenize,
+            self.lexical.idf,
+            common=min(COMMON, highest_idf / COMMON_DIVISOR),
+            likeness=encoder.word_vectors.likeness if encoder.word_vectors else None,
+        )
 
     @classmethod
-    def open(cls, corpus: Path, settings: Settings | None = None) -> Engine:
-        """The current build of a corpus folder, with the encoder that made it."""
-        settings = settings or Settings()
-        build = manifests.current_build(corpus)
-        manifest = manifests.check(build)
-        encoder = load_encoder(settings.encoder, settings.device or None)
-        manifest.require_encoder(encoder.id, settings.encoder)
+    def open(cls, corpus: Path, settings: Settings | None = None, progress: Progress | None = None) -> Engine:
+        """The current build of a corpus folder, with the encoder that made it.
+
+        Where it is damaged, the build before it is opened instead, and `notice` says so.
+        """
+        layout.current_build(corpus)  # says what to do where there is none
+        return cls._open_sound(_Origin(corpus, settings or Settings(), {}), progress)
+
+    @classmethod
+    def _open_sound(cls, origin: _Origin, progress: Progress | None = None) -> Engine:
+        """The first build that is not known to be damaged."""
+        corpus, damage = origin.corpus, dict(origin.damage)
+        for build in builds_to_serve(corpus):
+            if build.name in damage:
+                continue
+            try:
+                engine = cls._open_build(build, origin.settings, progress)
+            except DamagedError as error:
+                damage[build.name] = str(error)
+                continue
+            except CorpusError:
+                if not damage:
+                    raise
+                continue  # an older build of another encoder cannot stand in
+            engine._origin = replace(origin, damage=damage)
+            if damage and build.name != layout.current_name(corpus):
+                engine.notice = notice_of(next(iter(damage.values())), corpus, engine.manifest)
+            return engine
+        raise DamagedError(next(iter(damage.values())))
+
+    @classmethod
+    def _open_build(cls, build: Path, settings: Settings, progress: Progress | None) -> Engine:
+        manifest = check_build(build)
         manifest.require_tokenizer(TOKENIZER)
-        return cls(build, manifest, encoder)
+        health = Health(build, manifest)
+        health.start()
+        folders = ModelFolders(settings.pretrained, settings.fine_tuned, settings.labeller)
+        encoder = load_encoder(settings.encoder, settings.device, folders, progress)
+        manifest.require_encoder(encoder.id, settings.encoder)
+        try:
+            engine = cls(build, manifest, encoder, health)
+        except CorpusError as error:
+            raise DamagedError(str(error)) from error
+        health.wait(PATIENCE)
+        if health.damage:
+            raise DamagedError(health.damage)
+        return engine
+
+    def in_service(self) -> Engine:
+        """This engine, or one on another build since a file of this one turned out to be damaged."""
+        if not self.health.damage:
+            return self
+        if self._origin is None:
+            raise DamagedError(self.health.damage)
+        with self._switching:
+            if self._stand_in is None:
+                damage = self._origin.damage | {self.manifest.build_id: self.health.damage}
+                self._stand_in = self._open_sound(replace(self._origin, damage=damage))
+        return self._stand_in.in_service()
+
+    def _look_up(self, paper_id: str) -> Known | None:
+        row = int(self.store.rows_of([paper_id])[0])
+        return None if row < 0 else Known(self.store.papers_by_row([row])[0], row)
+
+    def vectors_of(self, row: int) -> Vectors:
+        """The vectors of a paper of the corpus."""
+        sentences = self.sentence_vectors[self.indices.offsets[row] : self.indices.offsets[row + 1]]
+        return Vectors(sentences.astype(np.float32), self.paper_vectors[row].astype(np.float32))
 
     # -- making a query
 
@@ -101,24 +214,62 @@ class Engine:
     # -- answering it
 
     def search(self, query: Query) -> Results:
-        """The papers nearest to what is ticked, with the evidence for each."""
+        """The papers nearest to what is chosen, with the evidence for each."""
+        return self.answered(lambda engine: engine._search(query))
+
+    def answered(self, work: Callable[[Engine], T]) -> T:
+        """What `work` comes to on a sound build; done again on another where damage is found meanwhile."""
+        engine = self.in_service()
+        try:
+            answer = work(engine)
+        except DamagedError as error:
+            engine.health.tell(str(error))
+        except TriptychError:
+            raise
+        except Exception:  # damage that was not noticed yet can show in any way
+            engine.health.wait()
+            if not engine.health.damage:
+                raise
+        return self.answered(work) if engine.health.damage else answer
+
+    def _search(self, query: Query) -> Results:
         clock = _Clock()
-        queries.check(query)
+        choosing.check(query)
         asked = self._ask(query)
         clock.lap("encode")
         probe = Probe(asked.match, asked.whole, asked.terms)
         depth = max(DEPTH, PER_RESULT * query.top)
-        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters), depth)
+        allowed = self.store.paper_rows(query.filters)
+        found = find_candidates(self.indices, probe, allowed, depth)
         clock.lap("candidates")
-        scores = self._score(asked, found, query.matcher)
+        matched = self._match(asked, found, query.matcher)
         clock.lap("matching")
-        results = self._best(query, asked, found.rows, scores)
+        results = self._best(query, asked, found.rows, matched)
+        lacking = self._lacking(query)
         clock.lap("explanation")
-        return Results(query, results, self.manifest.build_id, len(found.rows), clock.seconds())
+        return Results(
+            query,
+            results,
+            self.manifest.build_id,
+            len(found.rows),
+            clock.seconds(),
+            lacking,
+            self.manifest.papers if allowed is None else len(allowed),
+        )
+
+    def nearest(self, query: Query, depth: int) -> tuple[Rows, Floats]:
+        """The rows of all candidates and their scores as they are shown, the nearest first."""
+        choosing.check(query)
+        asked = self._ask(query)
+        probe = Probe(asked.match, asked.whole, asked.terms)
+        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters), depth)
+        total = self._match(asked, found, query.matcher).scores.total
+        order = np.argsort(-total, kind="stable")
+        return found.rows[order], calibration.all_readable(total[order])
 
     def rank_pool(self, query: Query, paper_ids: Sequence[str]) -> list[Scored]:
         """The papers of a pool by the same score as in a search, best first."""
-        queries.check(query)
+        choosing.check(query)
         asked = self._ask(query)
         rows = self.store.rows_of(paper_ids)
         if (rows < 0).any():
@@ -126,47 +277,101 @@ class Engine:
             raise InputError(
                 f"The pool names {missing!r}, which is not in this corpus: build it with that paper."
             )
-        scores = self._score(asked, Candidates(rows, self.lexical.scores(asked.terms)[rows]), query.matcher)
+        found = Candidates(rows, self.lexical.scores(asked.terms)[rows])
+        scores = self._match(asked, found, query.matcher).scores
         order = np.argsort(-scores.total, kind="stable")
         return [Scored(paper_ids[k], float(scores.total[k]), scores.evidence(k)) for k in order]
 
-    def triptych(self, paper: QueryPaper, filters: Filters, top: int = 20) -> dict[Facet, Results]:
+    def triptych(
+        self, paper: QueryPaper, filters: Filters, top: int = 20, matcher: Matcher | None = None
+    ) -> dict[Facet, Results]:
         """The nearest by each panel that the paper has sentences of."""
-        panels = {sentence.facet.panel for sentence in paper.sentences if sentence.facet}
+        panels = {sentence.panel for sentence in paper.sentences}
         return {
-            panel: self.search(Query((queries.choose_facet(paper, panel),), filters=filters, top=top))
+            panel: self.search(Query((choosing.choose_facet(paper, panel),), matcher, filters, top))
             for panel in PANELS
             if panel in panels
         }
 
-    def plane(self, query: Query, results: Results) -> list[Point]:
-        """How near each result is to the query's background, method and result, whatever is ticked."""
-        rows = self.store.rows_of([result.paper.id for result in results.results])
-        found = Candidates(rows, np.zeros(len(rows), np.float32))
-        likeness = {panel: self._likeness(query, panel, found) for panel in PANELS}
-        return [
-            Point(result.paper.id, *(float(likeness[panel][place]) for panel in PANELS))
-            for place, result in enumerate(results.results)
-        ]
+    def plane(self, query: Query) -> Plane:
+        """All candidates by their likeness to the query's background and to its method, whatever is chosen.
 
-    def _likeness(self, query: Query, panel: Facet, found: Candidates) -> Floats:
-        """[C] the mean of best matches of the query's sentences of one panel."""
-        papers = [paper for paper in query.papers if any(_panel(each) is panel for each in paper.sentences)]
-        if not papers:
-            return np.zeros(len(found.rows), np.float32)
-        asked = self._ask(
-            replace(query, papers=tuple(queries.choose_facet(paper, panel) for paper in papers))
+        Each likeness is the score that the paper has in a search by that panel alone.
+        """
+        return self.answered(lambda engine: engine._plane(query))
+
+    def _plane(self, query: Query) -> Plane:
+        choosing.check_size(query)
+        asked = {panel: self._ask(plane.by_panel(query, panel)) for panel in plane.AXES}
+        words = {panel: self.lexical.scores(asked[panel].terms) for panel in plane.AXES}
+        both = self._ask(plane.by_mix(query, plane.EVEN))
+        probe = Probe(both.match, both.whole, both.terms)
+        # The words of both panels are scored already.
+        indices = replace(self.indices, words=lambda _: np.maximum(*words.values()))
+        rows = find_candidates(indices, probe, self.store.paper_rows(query.filters)).rows
+        scores = {
+            panel: self._match(asked[panel], Candidates(rows, words[panel][rows]), query.matcher).scores.asked
+            for panel in plane.AXES
+        }
+        points = self._points(query, rows, *(calibration.all_readable(scores[panel]) for panel in plane.AXES))
+        named = [self.reader.known(paper.paper_id) for paper in query.papers if paper.paper_id]
+        fields = plane.fields_of([known.paper for known in named if known], points)
+        return Plane(points, fields, self.manifest.build_id)
+
+    def _points(self, query: Query, rows: Rows, background: Floats, method: Floats) -> tuple[Point, ...]:
+        """Nearest first; records of one paper are joined, the query's own are left out."""
+        order = np.argsort(-(background + method), kind="stable")
+        papers = self.store.headings_by_row(rows[order])
+        return tuple(
+            Point(
+                papers[group[0]],
+                float(background[order[group[0]]]),
+                float(method[order[group[0]]]),
+                tuple(papers[each].id for each in group[1:]),
+            )
+            for group in duplicates.group(papers, _own(query), self.store.apart)
         )
-        return self._score(asked, found, Matcher.BEST).sentences.clip(0, 1)
+
+    def explain(self, query: Query, points: Sequence[Point], share: float) -> Results:
+        """These points of the query's plane as results, in this order; `share` of the mix is method."""
+        return self.answered(lambda engine: engine._explain_points(query, points, share))
+
+    def _explain_points(self, query: Query, points: Sequence[Point], share: float) -> Results:
+        clock = _Clock()
+        mixed = plane.by_mix(query, share)
+        asked = self._ask(mixed)
+        known = self.store.rows_of([point.paper.id for point in points]).astype(np.int64)
+        # Another build may answer than the one that the points come from.
+        points = [point for point, row in zip(points, known, strict=True) if row >= 0]
+        rows = known[known >= 0]
+        found = Candidates(rows, self.lexical.scores(asked.terms)[rows])
+        matched = self._match(asked, found, query.matcher)
+        clock.lap("matching")
+        papers = self.store.papers_by_row(rows)
+        results = []
+        for place, (point, paper) in enumerate(zip(points, papers, strict=True)):
+            score = plane.mix(point, share)
+            result = self._explain(mixed, asked, matched, place, [paper])
+            results.append(
+                replace(
+                    result,
+                    score=score,
+                    likeness=calibration.in_words(score),
+                    duplicates=point.duplicates,
+                    held_back=0.0,
+                )
+            )
+        clock.lap("explanation")
+        return Results(query, tuple(results), self.manifest.build_id, len(points), clock.seconds())
 
     # -- the steps of it
 
     def _ask(self, query: Query) -> Asked:
         return ask(query, [self.reader.vectors(paper) for paper in query.papers], weigh_terms)
 
-    def _score(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> fusion.Scores:
-        """Every candidate in full: its sentences, the whole of it, its words."""
-        matcher = matcher or fusion.MATCHER
+    def _match(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> _Matched:
+        """Score every candidate by its sentences, the whole paper and its words."""
+        matcher = matcher or scoring.MATCHER
         lengths = np.diff(self.indices.offsets)[found.rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         sentences = self.indices.sentences_of(found.rows)
@@ -174,71 +379,71 @@ class Engine:
 
         def match(paper: AskedPaper) -> Floats:
             similarity = matching.similarities(paper.match, vectors)
-            favoured = fusion.favour_same_role(similarity, paper.panels, panels)
+            favoured = scoring.favour_same_panel(similarity, paper.panels, panels)
             return matching.score(matcher, favoured, offsets, paper.weights)
 
         avoided = np.zeros_like(found.words)
         if len(asked.avoid):
             similarity = matching.similarities(asked.avoid, vectors)
             avoided = matching.score(Matcher.BEST, similarity, offsets)
-        return fusion.fuse(
+        scores = scoring.fuse(
             sentences=np.stack([match(paper) for paper in asked.papers]),
             whole=matching.similarities(asked.whole, self.paper_vectors[found.rows]),
             words=found.words / max(self._most_words(asked), 1),
             avoided=avoided,
-            weight=fusion.weight_of_words(self.manifest.encoder),
-            entire=[paper.entire and matcher is fusion.MATCHER for paper in asked.papers],
+            weight=word_weight(self.manifest.encoder),
+            entire=[paper.entire and matcher is scoring.MATCHER for paper in asked.papers],
         )
+        return _Matched(scores, vectors, panels, offsets)
 
     def _most_words(self, asked: Asked) -> float:
-        """What BM25 would give a paper that is full of every word of the query."""
+        """The limit of BM25 for this query: a paper that repeats every word of it without end."""
         return sum(weight * self.lexical.idf(term) for term, weight in asked.terms.items())
 
-    def _best(self, query: Query, asked: Asked, rows: Rows, scores: fusion.Scores) -> tuple[Result, ...]:
-        """The best papers explained, records of one paper together, the query's own left out."""
-        order = np.argsort(-scores.total, kind="stable")
-        own = [Paper(paper.paper_id, paper.title) for paper in query.papers]
+    def _lacking(self, query: Query) -> Lacking:
+        sentences = (sentence for paper in query.papers for sentence in paper.sentences)
+        texts = (sentence.text for sentence in sentences if sentence.choice is Choice.MATCH)
+        return find_lacking(texts, self.words, lambda term: len(self.lexical.papers_with(term)))
+
+    def _best(self, query: Query, asked: Asked, rows: Rows, matched: _Matched) -> tuple[Result, ...]:
+        """The best papers with evidence; records of one paper are joined, the query's own are left out."""
+        order = np.argsort(-matched.scores.total, kind="stable")
         papers: list[Paper] = []
         groups: list[list[int]] = []
         while len(groups) < query.top and len(papers) < len(order):
             papers += self.store.papers_by_row(rows[order[len(papers) :][: query.top + SPARE]])
-            groups = duplicates.group(papers, own)
+            groups = duplicates.group(papers, _own(query), self.store.apart)
         return tuple(
-            self._explain(query, asked, rows, scores, int(order[group[0]]), [papers[each] for each in group])
+            self._explain(query, asked, matched, int(order[group[0]]), [papers[each] for each in group])
             for group in groups[: query.top]
         )
 
     def _explain(
-        self, query: Query, asked: Asked, rows: Rows, scores: fusion.Scores, place: int, records: list[Paper]
+        self, query: Query, asked: Asked, matched: _Matched, place: int, records: list[Paper]
     ) -> Result:
         """One paper with its evidence; `place` is its place among the candidates, `records` begin with it."""
-        row = rows[place]
-        near = asked.papers[scores.nearest[place]]
-        sentences = slice(self.indices.offsets[row], self.indices.offsets[row + 1])
-        similarity = matching.similarities(near.match, self.sentence_vectors[sentences])
-        favoured = fusion.favour_same_role(similarity, near.panels, self.panels[sentences])
-        shares = matching.shares(query.matcher or fusion.MATCHER, favoured, near.weights)
+        near = asked.papers[matched.scores.nearest[place]]
+        similarity, favoured = matched.similarities(near, place)
+        shares = matching.shares(query.matcher or scoring.MATCHER, favoured, near.weights)
         places = [Place(near.number, position) for position in near.positions]
         pairs = find_pairs(query, places, records[0], similarity, shares, self.words)
-        score = fusion.readable(float(scores.total[place]))
+        score = calibration.readable(float(matched.scores.asked[place]))
+        counted = calibration.readable(float(matched.scores.total[place]))
         return Result(
             paper=records[0],
             score=score,
-            likeness=fusion.in_words(score),
+            likeness=calibration.in_words(score),
             reason=give_reason(query, pairs),
             pairs=pairs,
-            evidence=scores.evidence(place),
+            evidence=matched.scores.evidence(place),
             duplicates=tuple(record.id for record in records[1:]),
+            held_back=score - counted,
         )
 
 
-def _map(path: Path) -> NDArray[np.float16]:
-    """The array in a file, read as it is needed; a plain view, whose slices cost less than a memmap's."""
-    return np.asarray(np.load(path, mmap_mode="r"))
-
-
-def _panel(sentence: QuerySentence) -> Facet | None:
-    return sentence.facet.panel if sentence.facet else None
+def _own(query: Query) -> list[Paper]:
+    """The papers that were asked with, as far as they can be told from others."""
+    return [Paper(paper.paper_id, paper.title) for paper in query.papers]
 
 
 class _Clock:

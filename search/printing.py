@@ -8,50 +8,73 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from search.fusion import CAVEAT
+from search.ranking.calibration import CAVEAT
 from search.types import Choice, Pair, Paper, Query, QueryPaper, Result, Results
 
 SCHEMA = 1
 """Raised when a field changes its meaning or goes away; new fields do not raise it."""
 PAIRS_SHOWN = 3
+"""Pairs of sentences printed for each result; chosen by hand."""
 _PAPER_FIELDS = ("id", "title", "authors", "year", "venue", "fields", "doi", "arxiv_id", "pmid", "url")
 
 
 def as_json(results: Results) -> str:
-    content = {
+    return json.dumps(content_of(results), ensure_ascii=False, indent=1)
+
+
+def content_of(results: Results) -> dict[str, Any]:
+    """What the command line prints and the HTTP API answers: the schema is written here, once."""
+    return {
         "schema": SCHEMA,
         "build": results.build_id,
-        "query": _query(results.query),
+        "query": query_content(results.query),
         "candidates": results.candidates,
+        "lacking": asdict(results.lacking),
         "seconds": {stage: round(seconds, 4) for stage, seconds in results.seconds.items()},
-        "results": [_result(rank, result) for rank, result in enumerate(results.results, start=1)],
+        "results": [result_content(rank, result) for rank, result in enumerate(results.results, start=1)],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1)
 
 
-def _query(query: Query) -> dict[str, Any]:
+def query_content(query: Query) -> dict[str, Any]:
     return {
-        "papers": [
-            {
-                "id": paper.paper_id,
-                "title": paper.title,
-                "sentences": [
-                    {"number": number, **asdict(sentence)}
-                    for number, sentence in enumerate(paper.sentences, start=1)
-                ],
-            }
-            for paper in query.papers
-        ],
+        "papers": [query_paper_content(paper) for paper in query.papers],
         "matcher": query.matcher,
         "filters": asdict(query.filters),
         "top": query.top,
     }
 
 
-def _result(rank: int, result: Result) -> dict[str, Any]:
+def query_paper_content(paper: QueryPaper) -> dict[str, Any]:
+    sentences = enumerate(paper.sentences, start=1)
+    return {
+        "id": paper.paper_id,
+        "title": paper.title,
+        "sentences": [{"number": number, **asdict(sentence)} for number, sentence in sentences],
+    }
+
+
+def heading_content(paper: Paper) -> dict[str, Any]:
+    """A paper without its text."""
+    return {name: getattr(paper, name) for name in _PAPER_FIELDS}
+
+
+def paper_content(paper: Paper) -> dict[str, Any]:
+    """A paper with its labelled sentences and what a bibliography prints of it, as far as that is known."""
+    sentences = enumerate(paper.sentences, start=1)
+    return heading_content(paper) | {
+        "abstract": paper.abstract,
+        "source": paper.source,
+        "sentences": [
+            {"number": number, "text": each.text, "facet": each.facet} for number, each in sentences
+        ],
+        "reference": {name: value for name, value in asdict(paper.reference).items() if value},
+    }
+
+
+def result_content(rank: int, result: Result) -> dict[str, Any]:
     return {
         "rank": rank,
-        **{name: getattr(result.paper, name) for name in _PAPER_FIELDS},
+        **heading_content(result.paper),
         "score": round(result.score, 4),
         "likeness": result.likeness,
         "reason": result.reason,
@@ -74,6 +97,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "similarity": round(pair.similarity, 4),
         "share": round(pair.share, 4),
         "shared_terms": pair.shared_terms,
+        "near_terms": pair.near_terms,
     }
 
 

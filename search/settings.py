@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 from search.errors import SettingsError
 
 FILE = "triptych.toml"
 PREFIX = "TRIPTYCH_"
-NOT_SETTINGS = frozenset(
-    {
-        "TRIPTYCH_SETTINGS",
-        "TRIPTYCH_DATA",
-        "TRIPTYCH_CACHE",
-        "TRIPTYCH_FACETS",
-        "TRIPTYCH_ASPECTS",
-        "TRIPTYCH_JUDGING",
-    }
-)
-"""Variables that say where things are found: the settings file, collections, fetched models."""
+HOST = re.compile(r"\*|(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,20}|\[[0-9a-f:.]{2,45}\]")
+"""A name the app may be asked for: a host name, all names below one, an IPv6 address, or any name."""
+ORIGIN = re.compile(r"https?://[a-z0-9_.-]{1,253}(:[0-9]{1,5})?")
+"""A web site as browsers name it."""
+API = ("open", "keys", "off")
+NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE"})
+"""Variables that say where things are found: the settings file, collections, what was downloaded."""
+FORMER_NAMES = {"aspects": "fine_tuned", "facets": "labeller"}
+"""Settings by the names they had as variables before 0.8.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,14 @@ class Settings:
     """A preset ("default", "quality", "untrained"), a hub name or a folder."""
     device: str = ""
     """"cpu", "cuda", "cuda:1", "mps"; empty takes the best there is."""
+    pretrained: Path | None = None
+    """A folder with the published model of a preset, for machines that cannot download it."""
+    fine_tuned: Path | None = None
+    """A folder with weights from `python -m training encoder`, instead of the shipped ones."""
+    labeller: Path | None = None
+    """A folder with a labeller from `python -m training labeller`, instead of the shipped one."""
     bm25_k1: float = 1.2
-    """How fast repeating a word stops to count."""
+    """How soon more repetitions of a word stop adding to the score."""
     bm25_b: float = 0.75
     """How much long abstracts are held back, from 0 to 1."""
     keep_builds: int = 2
@@ -46,13 +51,38 @@ class Settings:
     """Kept papers live in each visitor's session only: for a host without a durable disk."""
     allow_import: bool = True
     """Whether visitors of the app may add papers to the corpus."""
+    demo_at_start: bool = False
+    """Where there is no corpus yet, the first visit builds the demo: for a host that loses its disk."""
+    history: bool = True
+    """Whether the start page lists earlier searches and short links outlive the app's process."""
+    judging: Path | None = None
+    """A folder of pools to grade; where it is given, the app has a page for that."""
     upload_mb: int = 25
     """The largest file the app takes."""
     upload_papers: int = 5000
     """The most papers the app adds from one file; larger ones go through the command line."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names the app answers to, besides this machine's own and Streamlit's `browser.serverAddress`."""
+    private_files: bool = True
+    """Whether new files (library, history, corpus) are for the owner of the process alone."""
+    api: str = "open"
+    """Who may use the HTTP API: "open" (whoever reaches the server), "keys" or "off"."""
+    api_rate: int = 600
+    """Requests of one client in a minute."""
+    api_origins: tuple[str, ...] = ()
+    """Web sites whose pages may use the API, as "https://lab.example.org"; none by default."""
 
 
-KEYS = tuple(field.name for field in fields(Settings))
+def _is_kind(kind: type, hint: Any) -> bool:
+    return kind in (hint, get_origin(hint)) or hint == (kind | None)
+
+
+_KINDS = {
+    key: next(kind for kind in (bool, int, float, Path, str, tuple) if _is_kind(kind, hint))
+    for key, hint in get_type_hints(Settings).items()
+}
+"""What each setting must be."""
+KEYS = tuple(_KINDS)
 
 
 def load_settings(file: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:
@@ -76,16 +106,25 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise SettingsError(f"The settings file {path} cannot be read ({reason}): check its name.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The settings file {path} is not valid TOML ({error}): correct it.") from None
-    values = {key: _convert(key, value, f"in {path}") for key, value in given.items()}
+    values = _converted({key: (value, f"in {path}") for key, value in given.items()})
     # A path in a file is meant from where the file lies, whichever folder the app is started in.
     return {key: path.parent / value if isinstance(value, Path) else value for key, value in values.items()}
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     given = {name: env[name] for name in env if name.startswith(PREFIX) and name not in NOT_SETTINGS}
+    return _converted(
+        {name.removeprefix(PREFIX).lower(): (text, f"in the variable {name}") for name, text in given.items()}
+    )
+
+
+def _converted(given: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
+    """Values with where they were found -> values of the right types; an empty path is none at all."""
+    current = {FORMER_NAMES.get(key, key): found for key, found in given.items()}
     return {
-        (key := name.removeprefix(PREFIX).lower()): _convert(key, text, f"in the variable {name}")
-        for name, text in given.items()
+        key: _convert(key, value, where)
+        for key, (value, where) in current.items()
+        if not (value == "" and getattr(Settings(), key, "") is None)
     }
 
 
@@ -94,21 +133,27 @@ def _convert(key: str, value: Any, where: str) -> Any:
     if key not in KEYS:
         known = ", ".join(KEYS)
         raise SettingsError(f'There is no setting "{key}" ({where}); the settings are {known}.')
-    kind = type(getattr(Settings(), key))
-    wrong = SettingsError(f'The setting "{key}" ({where}) is {value!r}; it must be {_WANTED[kind.__name__]}.')
+    kind = _KINDS[key]
+    wrong = SettingsError(f'The setting "{key}" ({where}) is {value!r}; it must be {_WANTED[kind]}.')
     if kind is bool:
         words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         if str(value).lower() not in words:
             raise wrong
         return words[str(value).lower()]
+    if kind is tuple:
+        names = value.split(",") if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise wrong
+        return tuple(name.strip().lower().rstrip(".") for name in names if name.strip())
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise wrong
     if kind in (int, float):
         try:
             number = float(value)
-        except ValueError:
+            whole = kind is not int or number == int(number)
+        except (ValueError, OverflowError):  # also of infinity, which is no whole number
             raise wrong from None
-        if kind is int and number != int(number):
+        if not whole:
             raise wrong
         return kind(number)
     if not isinstance(value, str):
@@ -117,12 +162,12 @@ def _convert(key: str, value: Any, where: str) -> Any:
 
 
 _WANTED = {
-    "bool": "true or false",
-    "int": "a whole number",
-    "float": "a number",
-    "str": "a text",
-    "PosixPath": "the path of a folder",
-    "WindowsPath": "the path of a folder",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    Path: "the path of a folder",
+    tuple: "a list of names, or one text with commas between them",
 }
 
 
@@ -133,10 +178,34 @@ def _check(settings: Settings) -> None:
         "keep_builds": (1, 1000),
         "upload_mb": (1, 1000),
         "upload_papers": (1, 1_000_000),
+        "api_rate": (1, 1_000_000),
     }
     for key, (low, high) in ranges.items():
         value = getattr(settings, key)
         if not low <= value <= high:
             raise SettingsError(f'The setting "{key}" is {value}; it must be from {low} to {high}.')
+    for name in settings.allowed_hosts:
+        if not HOST.fullmatch(name):
+            raise SettingsError(
+                f'The setting "allowed_hosts" has {name!r}; write a name alone, without http:// and port, '
+                'such as "papers.example.org", "*.example.org" or "[::1]".'
+            )
+    for origin in settings.api_origins:
+        if not ORIGIN.fullmatch(origin):
+            raise SettingsError(
+                f'The setting "api_origins" has {origin!r}; write scheme and name, and nothing after them, '
+                'such as "https://lab.example.org".'
+            )
+    if settings.api not in API:
+        raise SettingsError(f'The setting "api" is {settings.api!r}; it must be one of {", ".join(API)}.')
     if not settings.encoder:
         raise SettingsError('The setting "encoder" is empty; leave it out or write "default".')
+
+
+def make_new_files_private(settings: Settings) -> None:
+    """From now on this process makes files for its owner alone (0600, folders 0700), unless set otherwise.
+
+    Files that are there keep their rights. Called once, where a program starts.
+    """
+    if settings.private_files:
+        os.umask(0o077)

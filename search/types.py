@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+Progress = Callable[[str, int, int], None]
+"""Called with a step ("download", "import", "encode" or "index"), how much of it is done, and how much there
+is, or 0 where that is not known."""
 
 
 class Facet(StrEnum):
@@ -26,6 +34,17 @@ FACETS: tuple[Facet, ...] = tuple(Facet)
 
 PANELS: tuple[Facet, ...] = (Facet.BACKGROUND, Facet.METHOD, Facet.RESULT)
 """The three panels of a paper."""
+
+
+def panel_of(facet: Facet | None) -> Facet | None:
+    """The panel of a sentence that may have no facet."""
+    return facet.panel if facet else None
+
+
+def shown_panel(facet: Facet | None) -> Facet:
+    """The same where every sentence is shown somewhere: one without a facet is among the others."""
+    return panel_of(facet) or Facet.OTHER
+
 
 NO_PANEL = len(PANELS)
 PANEL_CODES: dict[Facet | None, int] = {
@@ -50,6 +69,10 @@ class Sentence:
     hinted: bool = False
     """The facet comes from the source (a section heading, given labels) and wins over the model."""
 
+    @property
+    def panel(self) -> Facet | None:
+        return panel_of(self.facet)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -58,6 +81,76 @@ class Section:
     start: int
     end: int
     facet: Facet
+
+
+class Kind(StrEnum):
+    """What a work is, as far as a bibliography prints it differently."""
+
+    ARTICLE = "article"
+    PROCEEDINGS_PAPER = "proceedings paper"
+    CHAPTER = "chapter"
+    BOOK = "book"
+    PROCEEDINGS = "proceedings"
+    THESIS = "thesis"
+    REPORT = "report"
+    PREPRINT = "preprint"
+    DATASET = "dataset"
+    SOFTWARE = "software"
+    PATENT = "patent"
+    STANDARD = "standard"
+    PRESENTATION = "presentation"
+    ENTRY = "encyclopedia entry"
+    NEWS = "news article"
+    WEB_PAGE = "web page"
+    MANUSCRIPT = "manuscript"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a bibliography prints beside title, authors, year, venue and DOI; each empty where not known."""
+
+    kind: Kind | None = None
+    genre: str = ""
+    """The kind in more exact words: "PhD thesis", "Technical report"."""
+    date: str = ""
+    """Year with month or day, ISO 8601: "2017-05", "2017-05-03"; empty where only the year is known."""
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    """With a plain hyphen: "123-145"."""
+    number: str = ""
+    """Of a report, a patent or a standard, or of an article that has no pages."""
+    series: str = ""
+    edition: str = ""
+    publisher: str = ""
+    """Of a thesis the school, of a report the institution, of a patent its holder."""
+    place: str = ""
+    """Where it was published."""
+    event: str = ""
+    """The conference, where it has another name than its proceedings."""
+    editors: tuple[str, ...] = ()
+    """Written as the authors are."""
+    container: str = ""
+    """The title of the volume in full, where the venue is a short name: "Proceedings of the 58th …"."""
+    short_venue: str = ""
+    """The abbreviated name of the journal."""
+    issn: tuple[str, ...] = ()
+    isbn: tuple[str, ...] = ()
+    pmcid: str = ""
+    """ "PMC123456"."""
+    keywords: tuple[str, ...] = ()
+    """Those that are not among the `fields` of the paper."""
+    language: str = ""
+    """ISO 639-1 where there is a code ("en"), else as the source has it."""
+    licence: str = ""
+    """A name or an address, as the source has it."""
+    note: str = ""
+    """What the source wants printed at the end: "In press"."""
+    accessed: str = ""
+    """When an address was visited, ISO 8601."""
+    key: str = ""
+    """The record's own name in its source: a citation key, an accession number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +173,30 @@ class Paper:
     url: str = ""
     source: str = ""
     """The format it came from, as in `index_build.sources`: "arxiv", "bibtex", …"""
+    reference: Reference = Reference()
     sections: tuple[Section, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     """Empty when the source gives none: the import splits the abstract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is encoded together: a title (may be empty) and the sentences of its abstract."""
+
+    title: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What the encoder says of a document."""
+
+    sentences: NDArray[np.float32]
+    """[n, d], unit rows."""
+    paper: NDArray[np.float32]
+    """[d], unit length."""
+    facets: NDArray[np.float32]
+    """[n, 5], probabilities in the order of FACETS."""
 
 
 class Choice(StrEnum):
@@ -99,6 +213,12 @@ class QuerySentence:
     facet: Facet | None = None
     choice: Choice = Choice.MATCH
     weight: float = 1.0
+    or_facet: Facet | None = None
+    """The facet it may have instead, where the model doubts the first."""
+
+    @property
+    def panel(self) -> Facet | None:
+        return panel_of(self.facet)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +246,7 @@ class Filters:
 
 
 class Matcher(StrEnum):
-    """How the ticked sentences and a paper's sentences become one number."""
+    """How the chosen sentences and a paper's sentences become one number."""
 
     SINGLE = "single"
     BEST = "best"
@@ -170,6 +290,8 @@ class Pair:
     share: float
     """How much of the whole match this pair carries; all pairs of a result sum to 1."""
     shared_terms: tuple[str, ...] = ()
+    near_terms: tuple[tuple[str, str], ...] = ()
+    """Words of the query's sentence, each with one of the other's that means nearly the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +311,7 @@ class Result:
     paper: Paper
     """With its labelled sentences."""
     score: float
-    """From 0 to 1."""
+    """From 0 to 1: how near it is to what is asked for."""
     likeness: Likeness
     reason: str
     """One line in plain words, built from the strongest pair."""
@@ -198,6 +320,20 @@ class Result:
     evidence: Evidence
     duplicates: tuple[str, ...] = ()
     """Ids of other records of the same paper in the corpus."""
+    held_back: float = 0.0
+    """How much lower it stands, on the same scale, because it is like what is avoided."""
+    places: str = ""
+    """Where it stands in several rankings at once, in words, for exports of a triptych."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """What the corpus lacks of the sentences that are to be matched."""
+
+    rare: tuple[str, ...] = ()
+    """Words of theirs that hardly any paper uses, as they are spelled."""
+    unknown: float = 0.0
+    """The share of their telling words that no paper uses; 1 where they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,16 +345,32 @@ class Results:
     """How many papers were scored in full."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each stage: encode, candidates, matching, explanation, total."""
+    lacking: Lacking = field(default_factory=Lacking)
+    passing: int = 0
+    """How many papers of the corpus pass the filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a result lies: its likeness to the query's background, method and result; 0 where unknown."""
+    """Where a paper lies between same problem and same method; both likenesses are scores from 0 to 1."""
 
-    paper_id: str
+    paper: Paper
+    """Without its abstract and sentences."""
     background: float
     method: float
-    result: float
+    duplicates: tuple[str, ...] = ()
+    """Ids of other records of the same paper in the corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Every candidate of a query by its likeness to the query's background and to its method."""
+
+    points: tuple[Point, ...]
+    """Nearest by both together first."""
+    fields: frozenset[str]
+    """The fields that the example is of, or seems to be of."""
+    build_id: str
 
 
 @dataclass(frozen=True, slots=True)

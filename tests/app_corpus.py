@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from index_build.steps import build
-from search.sentences import split_paper
-from search.store import Store
+from search.corpus.store import Store
+from search.text.sentences import split_paper
 from search.types import Facet, Paper, Section
 
 PROBLEMS = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -30,10 +32,20 @@ def text_of(app: AppTest) -> str:
     return "\n".join([*shown, *(element.value for element in app.html)]).replace("\\", "")
 
 
+def lists(app: AppTest) -> list[dict[str, Any]]:
+    """What each result list is told to draw, one in the list and the plane, three in the triptych."""
+    drawn = [each.proto for each in app.get("bidi_component") if each.proto.component_name == "results"]
+    return [json.loads(proto.json) for proto in drawn]
+
+
+def results(app: AppTest) -> list[dict[str, Any]]:
+    """The results of the first list."""
+    return next((shown["results"] for shown in lists(app)), [])
+
+
 def titles(app: AppTest) -> list[str]:
-    """The titles of the result cards, in order."""
-    cards = [element.value for element in app.html if element.value.startswith('<article class="card"><h3>')]
-    return [card.split("</h3>")[0].split(">")[-2].removesuffix("</a") for card in cards]
+    """The titles of the results, in order."""
+    return [result["title"] for result in results(app)]
 
 
 def choices(app: AppTest) -> list[Choice]:
@@ -41,8 +53,14 @@ def choices(app: AppTest) -> list[Choice]:
 
 
 def link_of(app: AppTest) -> str:
-    link = app.query_params["q"]
-    return link if isinstance(link, str) else link[0]
+    """The packed query in the link that carries everything."""
+    return next(code.value.split("?q=")[1] for code in app.code if "?q=" in code.value)
+
+
+def search_id(app: AppTest) -> str:
+    """The id of the search in the address; empty on the start page."""
+    given = app.query_params.get("s", "")
+    return given if isinstance(given, str) else given[0]
 
 
 def example(app: AppTest) -> AppTest:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from index_build.steps import build
-from search import manifest as layout
-from search.sentences import split_paper
-from search.store import Store
+from search.corpus import layout
+from search.corpus.store import Store
+from search.text.sentences import split_paper
 from search.types import Facet, Paper, Sentence
 
 PROBLEMS = {

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from index_build.steps import build
-from search.encoding import Document, Encoded
-from search.types import FACETS
+from search.types import FACETS, Document, Encoded
 
 
 class RandomEncoder:
@@ -21,6 +20,7 @@ class RandomEncoder:
     def __init__(self, id: str = "random-1", dimension: int = 16, seconds: float = 0.0) -> None:
         self.id, self.facets_id, self.dimension = id, f"{id}-facets", dimension
         self.seconds = seconds
+        self.word_vectors = None
         self.encoded = 0
 
     def encode_one(self, document: Document) -> Encoded:

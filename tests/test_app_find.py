@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.ui import state
-from search.types import Choice, Facet, Filters
-from tests.app_driver import choices, example, link_of, open_app, press, text_of, titles
+from search.query.saving import to_link
+from search.types import Choice, Facet, Filters, Query
+from tests.app_driver import choices, example, link_of, lists, open_app, press, results, text_of, titles
 
 ABSTRACT = (
     "Counting seals from the air\n\n"
     "Abstract: Seals lie on ice floes and are hard to count. We train a convolu-\n"
     "tional neural network on labelled photographs. Errors fall by a third."
 )
+
+
+def paste(app: AppTest, text: str) -> None:
+    app.text_area(key="pasted").set_value(text)
+    press(app, "Find papers")
 
 
 @pytest.mark.usefixtures("host")
@@ -36,15 +43,15 @@ class TestFind:
     def test_pasted_text_is_repaired_split_and_labelled(self) -> None:
         app = open_app()
         app.text_area(key="pasted").set_value(ABSTRACT)
-        press(app, "Read it")
+        press(app, "Find papers")
         assert app.title[0].value == "Counting seals from the air"
         assert "We train a convolutional neural network on labelled photographs." in text_of(app)
         assert "a convolutional network" in titles(app)[0]
 
     def test_one_click_chooses_a_panel_and_a_row_can_be_changed(self) -> None:
-        app = press(example(open_app()), "All result")
+        app = press(example(open_app()), "Same finding")
         assert choices(app).count(Choice.MATCH) == 1
-        press(app, "Whole abstract")
+        press(app, "Whole paper")
         assert set(choices(app)) == {Choice.MATCH}
         before = titles(app)
         row = next(control for control in app.segmented_control if control.key.startswith("choice-"))
@@ -56,7 +63,7 @@ class TestFind:
         app = example(open_app())
         row = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
         row.set_value(Facet.RESULT).run()
-        press(app, "All result")
+        press(app, "Same finding")
         assert choices(app)[0] is Choice.MATCH
 
     def test_nothing_chosen_says_what_to_do(self) -> None:
@@ -64,7 +71,7 @@ class TestFind:
         for control in [c for c in app.segmented_control if c.key.startswith("choice-")]:
             control.set_value(Choice.IGNORE)
         app.run()
-        assert "tick at least one" in text_of(app)
+        assert "choose at least one" in text_of(app)
         assert not app.exception
 
     def test_filters_restrict_and_an_empty_answer_says_so(self) -> None:
@@ -83,31 +90,119 @@ class TestFind:
             assert len(titles(app)) == 20, matcher
 
     def test_more_on_demand(self) -> None:
-        app = press(example(open_app()), "Show 20 more")
-        assert len(titles(app)) == 35
+        app = example(open_app())
+        app.session_state["visit"].top += 20
+        assert len(titles(app.run())) == 35
 
     def test_triptych_marks_papers_near_in_more_than_one_panel(self) -> None:
         app = example(open_app())
         app.segmented_control(key="view").set_value("Triptych").run()
         for facet in ("background", "method", "result"):
             assert f"[{facet}]" in text_of(app)
-        assert "also by" in text_of(app)
+        columns = [each["results"] for each in lists(app)]
+        ids = [[result["id"] for result in column] for column in columns]
+        assert [len(column) for column in ids] == [8, 8, 8]
+        for number, facet in enumerate(("background", "method", "result")):
+            for column in columns[:number] + columns[number + 1 :]:
+                for result in column:
+                    assert (f"also by {facet}" in str(result["near"])) == (result["id"] in ids[number])
 
     def test_plane_has_a_table_with_the_same_papers(self) -> None:
         app = example(open_app())
-        shown = titles(app)
         app.segmented_control(key="view").set_value("Plane").run()
+        assert not app.exception
         table = app.table[0].value
-        assert [title.replace("\\", "") for title in table["Title"]] == shown
-        assert list(table.columns) == ["Title", "Year", "Background", "Method", "Result"]
+        assert list(table.columns) == ["Title", "Year", "Problem", "Method"]
+        assert [title.replace("\\", "") for title in table["Title"]][:20] == titles(app)
+        assert len(table) == 35
+        for row, result in zip(table.itertuples(), results(app), strict=False):
+            assert f", {row.Problem} · method" in result["notes"][0]
+            assert result["notes"][0].endswith(f", {row.Method}")
 
-    def test_an_opened_card_shows_abstract_and_alignment(self) -> None:
+    def test_plane_says_which_panel_is_missing_and_what_to_do(self) -> None:
+        app = open_app()
+        app.text_area(key="pasted").set_value("Seals\n\nSeals lie on ice floes and are hard to count.")
+        press(app, "Find papers")
+        facet = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
+        facet.set_value(Facet.BACKGROUND).run()
+        app.segmented_control(key="view").set_value("Plane").run()
+        assert "No sentence of your text is labelled method" in text_of(app)
+        assert "set the label of a sentence to Method" in text_of(app)
+
+    def test_filters_hold_in_the_plane_and_an_empty_one_says_so(self) -> None:
         app = example(open_app())
-        key = next(each.key for each in app.expander if str(each.key).startswith("details-1-"))
-        app.session_state[key] = True
-        app.run()
-        assert "<mark" in text_of(app)
-        assert app.table[0].value["Share"].str.endswith("%").all()
+        app.segmented_control(key="view").set_value("Plane")
+        app.multiselect(key="filter-fields").set_value(["medicine"]).run()
+        assert all(title.startswith("Wait times") for title in titles(app))
+        app.multiselect(key="filter-venues").set_value(["Journal of Examples"])
+        app.checkbox(key="filter-doi").check().run()
+        assert "No paper passes these filters" in text_of(app)
+
+    def test_a_saved_look_that_is_none_shows_the_list(self) -> None:
+        for look in (None, [], {"view": "Map", "plane-mix": "x", "region": [1, 2, "3", float("nan")]}):
+            at = AppTest.from_function(_take_up, kwargs={"look": look}).run()
+            assert not at.exception
+            assert at.session_state["view"] == "List"
+            assert at.session_state["visit"].brush.region is None
+
+    def test_a_result_carries_its_abstract_and_pairs(self) -> None:
+        first = results(example(open_app()))[0]
+        paper = state.engine().store.paper(first["id"])
+        assert paper is not None
+        assert "".join(text for text, _ in first["abstract"]) == paper.abstract
+        assert {facet for _, facet in first["abstract"]} - {""} <= set(map(str, Facet))
+        assert "method" in {facet for _, facet in first["abstract"]}
+        for pair in first["pairs"]:
+            theirs = "".join(text for text, _ in pair["theirsWhole"])
+            assert theirs == " ".join(paper.sentences[pair["position"] - 1].text.split())
+            assert "".join(text for text, _ in pair["theirs"]).strip("… ") in theirs
+
+    def test_the_method_elsewhere_never_avoids_an_objective(self) -> None:
+        app = example(open_app())
+        row = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
+        row.set_value(Facet.OBJECTIVE).run()
+        press(app, "This method elsewhere")
+        assert choices(app)[0] is Choice.IGNORE
+        press(app, "Same problem")
+        assert choices(app)[0] is Choice.MATCH
+
+    def test_a_doubtful_label_is_corrected_in_one_click_and_never_avoided(self) -> None:
+        state.settings.clear()
+        paper = state.engine().read("Seals", "Seals live on ice. We count them by drone. They are many.")
+        doubted = replace(
+            paper,
+            sentences=(
+                replace(paper.sentences[0], facet=Facet.BACKGROUND, or_facet=Facet.METHOD),
+                replace(paper.sentences[1], facet=Facet.METHOD, or_facet=None),
+                replace(paper.sentences[2], facet=Facet.BACKGROUND, or_facet=None),
+            ),
+        )
+        app = open_app(q=to_link(Query((doubted,)), ""))
+        press(app, "This method elsewhere")
+        assert choices(app) == [Choice.IGNORE, Choice.MATCH, Choice.AVOID]
+        press(app, "1 may be method")
+        assert "1 may be method" not in [button.label for button in app.button]
+        press(app, "Same method")
+        assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.IGNORE]
+
+    def test_a_question_asks_how_it_is_meant(self) -> None:
+        app = open_app()
+        paste(app, "counting seals from drones")
+        names = ["As a problem", "As a method", "As a finding", "As anything"]
+        assert [button.label for button in app.button if button.label.startswith("As ")] == names
+        for name, facet in (("As a method", Facet.METHOD), ("As a finding", Facet.RESULT)):
+            press(app, name)
+            assert [box.value for box in app.selectbox if str(box.key).startswith("facet-")] == [facet]
+            assert results(app)
+
+    def test_the_verdict_says_what_the_corpus_lacks(self) -> None:
+        for text, told in (
+            ("Haltungen erkennen. Wir untersuchen kurze Texte sorgfältig.", "another language"),
+            ("asdf qwer zxcv uiop hjkl. Vbnm tyui ghjk wert.", "Nothing close here"),
+        ):
+            app = open_app()
+            paste(app, text)
+            assert told in text_of(app)
 
     def test_a_link_reproduces_the_ranking(self) -> None:
         app = example(open_app())
@@ -117,7 +212,7 @@ class TestFind:
         assert "corpus has changed" not in text_of(again)
 
     def test_a_link_from_another_build_says_so(self) -> None:
-        from search.query import from_link, to_link
+        from search.query.saving import from_link, to_link
 
         app = example(open_app())
         saved = from_link(link_of(app))
@@ -126,7 +221,7 @@ class TestFind:
         assert titles(again) == titles(app)
 
     def test_a_link_may_name_what_this_corpus_lacks(self) -> None:
-        from search.query import from_link, to_link
+        from search.query.saving import from_link, to_link
 
         saved = from_link(link_of(example(open_app()))).query
         wanted = Filters(
@@ -141,13 +236,13 @@ class TestFind:
         app = open_app(q=link)
         assert not app.exception
         assert len(app.warning) == 1
-        assert "Read it" in [button.label for button in app.button]
+        assert "Find papers" in [button.label for button in app.button]
 
     @pytest.mark.parametrize("text", ["", "   ", "\x00\x01", "🙂🙂"])
     def test_unusable_text_gets_a_sentence(self, text: str) -> None:
         app = open_app()
         app.text_area(key="pasted").set_value(text)
-        press(app, "Read it")
+        press(app, "Find papers")
         assert not app.exception
         assert "reference" not in text_of(app)
         assert app.warning
@@ -156,7 +251,7 @@ class TestFind:
         app = open_app()
         hostile = 'Notes on :red[x] and $y$ [a](javascript:b)\n\nIt is seen that 5 <6 && "7"> 6 `so`.'
         app.text_area(key="pasted").set_value(hostile)
-        press(app, "Read it")
+        press(app, "Find papers")
         assert app.title[0].value == r"Notes on \:red\[x\] and \$y\$ \[a\]\(javascript\:b\)"
         assert "5 &lt;6 &amp;&amp; &quot;7&quot;&gt; 6 `so`." in text_of(app)
 
@@ -195,7 +290,7 @@ class TestFind:
         assert "reference" not in text_of(app)
 
     def test_a_saved_query_opens_again(self) -> None:
-        from search.query import from_link, to_json
+        from search.query.saving import from_link, to_json
 
         app = example(open_app())
         saved = from_link(link_of(app))
@@ -206,7 +301,7 @@ class TestFind:
         assert titles(again) == titles(app)
 
     def test_the_draft_is_still_there_after_another_page(self) -> None:
-        app = press(example(open_app()), "All result")
+        app = press(example(open_app()), "Same finding")
         before = choices(app)
         app.switch_page("pages/quality.py").run()
         app.switch_page("pages/find.py").run()
@@ -217,6 +312,12 @@ class TestFind:
         second = open_app()
         assert not titles(second)
         assert titles(first)
+
+
+def _take_up(look: object) -> None:
+    from pages.ui import looks
+
+    looks.take_up(look)
 
 
 def _matcher(label: str) -> object:

@@ -9,8 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search.errors import CorpusError, InputError
-from search.library import Library
-from search.list_files import Kept, ReadingList, dump_lists, load_lists, paper_from_json, paper_to_json
+from search.library.files import (
+    LONGEST_NOTE,
+    LONGEST_TAG,
+    MOST_KEPT,
+    MOST_PARTS,
+    MOST_TAGS,
+    Kept,
+    ReadingList,
+    dump_lists,
+    load_lists,
+    paper_from_json,
+    paper_to_json,
+)
+from search.library.store import MOST_LISTS, Library
 from search.types import Paper
 
 TIDES = Paper("p:1", "Tides in closed basins", "Water moves.", ("Mar, Ana",), 2001, "Ocean notes", ("sea",))
@@ -62,6 +74,22 @@ def test_rename_drop_and_delete(library: Library) -> None:
 def test_a_list_needs_a_name(library: Library, name: str) -> None:
     with pytest.raises(InputError, match="1 to 80 characters"):
         library.create(name)
+
+
+def test_nobody_fills_a_library_until_it_cannot_be_drawn(library: Library) -> None:
+    """A file of 100,000 empty lists held everyone's library for eight minutes."""
+    library.keep("Sea", [Kept(TIDES)])
+    for lists in ([f"List {number}" for number in range(MOST_LISTS)], ["n" * 81]):
+        with pytest.raises(InputError):
+            library.keep_lists(map(ReadingList, lists))
+    assert library.names() == ["Sea"]
+    library.keep_lists(ReadingList(f"List {number}") for number in range(MOST_LISTS - 1))
+    with pytest.raises(InputError, match=f"up to {MOST_LISTS}"):
+        library.create("One more")
+    assert library.create("Sea") == "Sea"
+    for remarks in ({"note": "n" * (LONGEST_NOTE + 1), "tags": []}, {"note": "", "tags": ["t" * 81]}):
+        with pytest.raises(InputError):
+            library.annotate("Sea", "p:1", **remarks)  # type: ignore[arg-type]
 
 
 def test_many_writers_at_once_lose_nothing(library: Library) -> None:
@@ -118,6 +146,7 @@ def test_a_paper_comes_back_from_json(paper: Paper) -> None:
     assert paper_from_json(json.loads(paper_to_json(paper))) == paper
 
 
+ENTRY = b'[{"papers": [{"paper": {"id": "1", "title": "T"}, %s}]}]}'
 START = b'{"format": "triptych-lists", "version": 1, "lists": '
 
 
@@ -135,7 +164,13 @@ START = b'{"format": "triptych-lists", "version": 1, "lists": '
         START + b'[{"papers": [{"paper": {}}]}]}',
         START + b'[{"papers": [{"paper": {"id": "1", "title": 3}}]}]}',
         b"[" * 100_000,
+        START + b'[{"papers": [' + b"[]," * MOST_PARTS + b"[]]}]}",
+        START + b'[{"papers": [' + b"0," * MOST_KEPT + b"0]}]}",
+        START + ENTRY % (b'"note": "%s"' % (b"n" * (LONGEST_NOTE + 1))),
+        START + ENTRY % (b'"tags": [%s]' % b",".join(b'"%d"' % number for number in range(MOST_TAGS + 1))),
+        START + ENTRY % (b'"tags": ["%s"]' % (b"t" * (LONGEST_TAG + 1))),
     ],
+    ids=range(16),
 )
 def test_a_bad_list_file_gets_one_sentence(data: bytes) -> None:
     with pytest.raises(InputError) as error:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from index_build import demo
+from index_build.steps import build
 from pages.ui import corpora, state
-from search.list_files import Kept, ReadingList, dump_lists
-from search.types import Paper
+from search.corpus.layout import PAPER_VECTORS, STORE, current_build
+from search.corpus.store import Store
+from search.errors import InputError
+from search.library.files import Kept, ReadingList, dump_lists
+from search.text.sentences import split_paper
+from search.types import Paper, Progress
 from tests.app_corpus import make_corpus
-from tests.app_driver import example, open_app, press, text_of, titles
+from tests.app_driver import open_app, press, text_of, titles
+
+
+def paper_page(paper_id: str) -> AppTest:
+    app = open_app()
+    app.query_params["id"] = paper_id
+    return app.switch_page("pages/paper.py").run()
 
 
 @pytest.mark.usefixtures("host")
@@ -48,23 +62,26 @@ class TestOtherPages:
         app.text_input[0].set_value("bridges and their cracks")
         press(app, "Explore")
         assert not app.exception
-        assert "36 papers" in text_of(app)
+        assert "6 papers" in text_of(app)
+        assert "Shown are the 12 nearest" in text_of(app)
         quotes = [element.value for element in app.html if 'class="panel background"' in element.value]
         assert "Concrete bridges age" in quotes[0] or "Inspectors climb" in quotes[0]
         assert any("badge[" in element.value for element in app.markdown)
 
     def test_keep_annotate_save_and_open_lists(self) -> None:
-        app = press(example(open_app()), "Keep")
+        app = press(paper_page("test:23"), "Keep")
         assert "Kept" in [button.label for button in app.button]
         app.switch_page("pages/library.py").run()
-        area = next(area for area in app.text_area if area.label == "Note")
+        area = next(area for area in app.text_area if area.label.startswith("Note: "))
         area.set_value("read before writing").run()
         library = state.library()
         (kept,) = library.reading_list("Reading list").kept
         assert kept.note == "read before writing"
         assert "1 paper," in text_of(app)
-        press(app, "Remove")
+        next(button for button in app.button if button.label.startswith("Remove:")).click().run()
         assert "Nothing kept yet" in text_of(app)
+        press(app, "Undo")
+        assert library.reading_list("Reading list").kept == (kept,)
 
     def test_a_list_file_comes_in_and_a_bad_one_does_not(self) -> None:
         app = open_app("library")
@@ -87,7 +104,7 @@ class TestOtherPages:
     def test_lists_stay_in_the_session_on_a_demo_host(self, host: pytest.MonkeyPatch, tmp_path: Path) -> None:
         host.setenv("TRIPTYCH_SESSION_LIBRARY", "true")
         state.settings.clear()
-        app = press(example(open_app()), "Keep")
+        app = press(paper_page("test:23"), "Keep")
         app.switch_page("pages/library.py").run()
         assert "live in your browser session only" in text_of(app)
         assert "1 paper," in text_of(app)
@@ -139,12 +156,12 @@ class TestOtherPages:
         assert "set on these very queries" in text_of(app)
         # Other pools were neither judged by experts nor are the words set on them.
         (tmp_path / "results" / "csfcube.json").write_text(
-            json.dumps(run | {"collection": "judged", "split": "all"})
+            json.dumps(run | {"collection": "graded-pools", "split": "all"})
         )
         app = open_app("quality")
         assert app.header[0].value.replace("\\", "") == "More fields, graded by a language model"
         assert "set on these very queries" not in text_of(app)
-        assert "python -m evaluation judged --data DIR" in [each.value for each in app.code]
+        assert "python -m evaluation graded-pools --data DIR" in [each.value for each in app.code]
 
     def test_every_collection_shows_a_command_that_is_there(self) -> None:
         from evaluation.__main__ import make_parser
@@ -200,6 +217,67 @@ class TestHosts:
             if page != "library":
                 assert "no corpus" in text_of(app), page
 
+    @pytest.mark.parametrize("page", ["find", "explore"])
+    def test_the_first_visit_builds_the_demo_where_the_host_says_so(
+        self, page: str, host: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        host.setenv("TRIPTYCH_CORPUS", str(tmp_path / "new"))
+        host.setenv("TRIPTYCH_DEMO_AT_START", "true")
+        host.setenv("TRIPTYCH_ALLOW_IMPORT", "false")
+        state.settings.clear()
+        arrived = threading.Event()
+
+        def papers(progress: Progress) -> list[Paper]:
+            progress("download", 12_300_000, 83_000_001)
+            assert arrived.wait(60)
+            return [Paper("one", "A paper", "We count otters. They are many.")]
+
+        host.setattr(demo, "papers", papers)
+        for visitor in range(2):  # the second finds it under way
+            app = open_app(page)
+            assert "being made" in text_of(app), visitor
+            assert not app.button, visitor
+        arrived.set()
+        while corpora.jobs().is_busy:
+            time.sleep(0.05)
+        assert corpora.jobs().last.outcome == "The demo corpus is ready: 1 paper."
+        assert "no corpus" not in text_of(open_app(page))
+
+    def test_a_demo_that_cannot_be_fetched_can_be_tried_again(
+        self, host: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        host.setenv("TRIPTYCH_CORPUS", str(tmp_path / "new"))
+        host.setenv("TRIPTYCH_DEMO_AT_START", "true")
+        state.settings.clear()
+
+        def no_papers(progress: Progress) -> list[Paper]:
+            raise InputError("The demo papers could not be downloaded.")
+
+        host.setattr(demo, "papers", no_papers)
+        open_app()
+        while corpora.jobs().is_busy:
+            time.sleep(0.05)
+        app = open_app()
+        assert "could not be downloaded" in text_of(app)
+        assert [button.label for button in app.button] == ["Build the demo corpus"]
+
+    def test_a_damaged_build_gives_way_to_the_one_before_and_the_page_says_so(
+        self, host: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        corpus = make_corpus(tmp_path / "damaged")
+        with Store.open(corpus / STORE, read_only=False) as store:
+            store.add([split_paper(Paper(id="late", title="A late paper", abstract="It came late."))])
+        build(corpus)
+        with (current_build(corpus) / PAPER_VECTORS).open("r+b") as file:
+            file.seek(-100, 2)
+            file.write(bytes(50))
+        host.setenv("TRIPTYCH_CORPUS", str(corpus))
+        state.settings.clear()
+        app = open_app("corpus")
+        assert not app.exception
+        assert "damaged" in app.warning[0].value
+        assert "reference" not in text_of(app)
+
     def test_a_host_can_forbid_adding(self, host: pytest.MonkeyPatch) -> None:
         host.setenv("TRIPTYCH_ALLOW_IMPORT", "false")
         state.settings.clear()
@@ -252,3 +330,12 @@ class TestHosts:
         reference = text_of(app).split("(reference ")[1][:8]
         assert reference in caplog.text
         assert "the disk is on fire" in caplog.text
+
+
+def test_a_list_of_rejects_that_is_damaged_is_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    sound = '{"source": "a.bib", "place": "entry 1", "reason": "no title", "raw": ""}\n'
+    (tmp_path / "rejects.jsonl").write_bytes(
+        sound.encode() + b"[1]\n" + b"[" * 100_000 + b"\n\xff\xfe\n" + b'{"source": "b.b'
+    )
+    assert [each["place"] for each in corpora.rejects(tmp_path)] == ["entry 1"]
+    assert corpora.rejects(tmp_path / "nowhere") == []

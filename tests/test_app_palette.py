@@ -109,7 +109,7 @@ def test_theme_sheet_and_charts_have_the_same_colours(facet: Facet) -> None:
 def test_no_facet_is_told_by_colour_alone() -> None:
     looks = [palette.look(facet) for facet in palette.SHOWN]
     assert len({look.word for look in looks}) == len({look.shape for look in looks}) == len(looks)
-    assert palette.badge(Facet.OBJECTIVE) == ":blue-badge[Background]"
+    assert palette.word(Facet.OBJECTIVE) == "Objective"
 
 
 def test_the_accent_of_charts_is_the_themes() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.ui import html
+from pages.ui import html, results
 from pages.ui.escape import markup, one_line, plain, web_addresses
 from pages.ui.parts import parts_in_words
 from search.types import Evidence, Facet, Likeness, Pair, Paper, Result, Sentence
@@ -49,8 +49,9 @@ def hostile_result(text: str) -> Result:
 def drawn(text: str) -> str:
     result = hostile_result(text)
     return (
-        html.card(result, 1)
-        + html.small_card(result, [Facet.RESULT])
+        html.heading(result.paper, 3)
+        + html.byline(result.paper)
+        + html.quote(text, result.paper, Facet.RESULT)
         + html.abstract(result.paper, [0])
         + html.abstract(result.paper)
         + html.panel(Facet.METHOD, result.paper.sentences)
@@ -124,3 +125,15 @@ def test_authors_read_as_names_and_stop_after_four() -> None:
 def test_the_evidence_says_whether_the_whole_paper_counts(counts: bool, end: str) -> None:
     told = parts_in_words(Evidence(0.6, 0.4, 0.2, 0.0, counts))
     assert told == f"Before weighting: sentences 0.60, words 0.20, {end}"
+
+
+def test_the_marks_of_a_long_pair_are_not_remembered() -> None:
+    """Thousands of them would fill the memory; the same is drawn either way."""
+    results._known_pair.cache_clear()
+    for size, remembered in ((10, 1), (results.LONGEST_PAIR, 0)):
+        words = "water " * size
+        pair = Pair(0, 0, words, Facet.METHOD, 0, "Water moves.", None, 0.5, 1.0, ("water",))
+        drawn = results._pair(pair, one=True)
+        assert drawn["theirsWhole"] == [("Water", 1), (" moves.", 0)]
+        assert results._known_pair.cache_info().currsize == remembered
+        results._known_pair.cache_clear()

@@ -7,19 +7,19 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from evaluation.pools import facet_positions, read_csfcube
-from evaluation.product import fill_store, to_query
+from evaluation.collections import facet_positions, read_csfcube
+from evaluation.engine_under_test import fill_store, to_query
 from index_build.steps import build
-from search import manifest as layout
+from search.corpus import layout
 from search.engine import Engine
-from search.query import choose_sentences
+from search.query.choosing import choose_sentences
 from search.types import Query
 
 TWICE = ("3264891", "11844559", "52194540", "1791179", "2468783")
 """Development queries of CSFCube that were judged for two facets."""
 FIRST = 20
 
-pytestmark = pytest.mark.data
+pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -15,17 +15,20 @@ import pytest
 
 from index_build.cache import VectorCache, cache_folder
 from index_build.publish import LOCK, describe_files, only_writer
-from index_build.report import describe, status, verify
+from index_build.status import describe, status
 from index_build.steps import build
-from search import manifest as layout
-from search.encoding import Document, Encoded, load_encoder
+from index_build.verify import verify
+from search.corpus import layout
+from search.corpus.bm25 import LexicalIndex
+from search.corpus.checksums import write_checksums
+from search.corpus.faiss_index import VectorIndex
+from search.corpus.manifest import check_build, read_manifest
+from search.corpus.store import Snapshot, Store
+from search.encoder.loading import load_encoder
 from search.errors import CorpusError
-from search.lexical import LexicalIndex
-from search.sentences import split_paper
 from search.settings import Settings
-from search.store import Snapshot, Store
-from search.types import Facet, Paper, Section
-from search.vectors import VectorIndex
+from search.text.sentences import split_paper
+from search.types import Document, Encoded, Facet, Paper, Section
 from tests.random_encoder import RandomEncoder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +63,7 @@ def test_rows_are_the_same_everywhere(corpus: Path) -> None:
     encoder = RandomEncoder()
     manifest = build(corpus, encoder=encoder)
     folder = layout.current_build(corpus)
-    assert layout.check(folder) == manifest
+    assert check_build(folder) == manifest
     assert (manifest.papers, manifest.sentences) == (41, 121)
     sentences = np.load(folder / layout.SENTENCE_VECTORS)
     whole = np.load(folder / layout.PAPER_VECTORS)
@@ -150,7 +153,7 @@ def test_an_open_reader_keeps_its_build(corpus: Path) -> None:
             build(corpus, Settings(keep_builds=1), encoder=RandomEncoder())
         assert reader.counts().papers == 41
         assert index.search(np.ones((1, 16)), 121)[1].max() == 120
-    assert layout.read_manifest(layout.current_build(corpus)).papers == 71
+    assert read_manifest(layout.current_build(corpus)).papers == 71
 
 
 @pytest.mark.parametrize("keep", [1, 3])
@@ -208,12 +211,12 @@ def test_another_tokenizer_is_refused(corpus: Path) -> None:
 def test_another_layout_is_refused(corpus: Path) -> None:
     build(corpus, encoder=RandomEncoder())
     folder = layout.current_build(corpus)
-    replace(layout.read_manifest(folder), schema=99).write(folder)
+    replace(read_manifest(folder), schema=99).write(folder)
     with pytest.raises(CorpusError, match="layout 99"):
-        layout.check(folder)
+        check_build(folder)
     (folder / layout.MANIFEST).write_text("{")
     with pytest.raises(CorpusError, match=layout.MANIFEST):
-        layout.check(folder)
+        check_build(folder)
 
 
 def test_a_full_disk_is_said_and_harms_nothing(corpus: Path) -> None:
@@ -226,12 +229,12 @@ def test_a_full_disk_is_said_and_harms_nothing(corpus: Path) -> None:
 
     with pytest.raises(CorpusError, match="is full"):
         build(corpus, encoder=DiskFull())
-    assert layout.read_manifest(layout.current_build(corpus)).papers == 41
+    assert read_manifest(layout.current_build(corpus)).papers == 41
     assert build(corpus, encoder=RandomEncoder()).papers == 51
 
 
 def files_of(corpus: Path) -> list[str]:
-    return [entry.path for entry in layout.read_manifest(layout.current_build(corpus)).files]
+    return [entry.path for entry in read_manifest(layout.current_build(corpus)).files]
 
 
 def test_verify_names_a_flipped_byte_and_a_missing_file(corpus: Path) -> None:
@@ -248,7 +251,7 @@ def test_verify_names_a_flipped_byte_and_a_missing_file(corpus: Path) -> None:
         path.unlink()
         assert f"{path}: is missing" in map(str, verify(corpus))
         with pytest.raises(CorpusError, match=path.name):
-            layout.check(folder)
+            check_build(folder)
         path.write_bytes(sound)
     assert verify(corpus) == []
 
@@ -277,7 +280,8 @@ def test_verify_names_a_wrong_count(corpus: Path, name: str) -> None:
     folder = layout.current_build(corpus)
     for source in [small / name] if (small / name).is_file() else list((small / name).iterdir()):
         (folder / source.relative_to(small)).write_bytes(source.read_bytes())
-    manifest = layout.read_manifest(folder)
+    write_checksums(folder)
+    manifest = read_manifest(folder)
     replace(manifest, files=tuple(describe_files(folder))).write(folder)
     problems = verify(corpus)
     assert [problem.file for problem in problems] == [folder / name]
@@ -302,6 +306,7 @@ def test_status_says_what_is_there(corpus: Path) -> None:
         assert part in text
 
 
+@pytest.mark.slow
 def test_killing_a_build_at_ten_random_moments(tmp_path: Path) -> None:
     """What was served stays whole, and the next build goes on instead of starting over."""
     corpus, trial = tmp_path / "corpus", tmp_path / "trial"

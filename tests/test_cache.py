@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from index_build.cache import ENTRIES, RECORDS, VectorCache, cache_folder, keys_of
-from search.encoding import Encoded
+from search.corpus.store import StoredDocument
 from search.errors import CorpusError
-from search.store import StoredDocument
+from search.types import Encoded
 
 DIMENSION = 8
 
@@ -22,7 +22,7 @@ def make(count: int, seed: int = 0) -> tuple[list[StoredDocument], list[Encoded]
         sentences = int(random.integers(1, 5))
         texts = tuple(f"sentence {place}" for place in range(sentences))
         key = random.bytes(16).hex()
-        documents.append(StoredDocument(number, f"title {number}", texts, (None,) * sentences, key))
+        documents.append(StoredDocument(number, f"title {number}", texts, key))
         vectors = random.normal(size=(sentences + 1, DIMENSION)).astype(np.float32)
         facets = random.dirichlet(np.ones(5), sentences).astype(np.float32)
         encoded.append(Encoded(vectors[1:], vectors[0], facets))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from search.candidates import Indices, Probe, find_candidates
-from search.lexical import LexicalIndex
-from search.vectors import VectorIndex, build_index
+from search.corpus.bm25 import LexicalIndex
+from search.corpus.faiss_index import VectorIndex, build_index
+from search.ranking.candidates import Indices, Probe, find_candidates
 
 PAPERS, DIMENSION = 400, 16
 NONE = np.array([], dtype=np.int64)

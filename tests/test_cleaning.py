@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.cleaning import clean_text, has_words
 from search.errors import InputError
+from search.text.cleaning import clean_text, has_words
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,24 @@ def test_markup_and_control_characters_go_and_text_stays(given, cleaned):
     assert clean_text(given, 1000) == cleaned
 
 
-def test_a_book_is_refused_with_both_numbers():
-    with pytest.raises(InputError, match=r"1,001 characters.*up to 1,000"):
-        clean_text("a" * 1001, 1000)
+def test_of_a_book_the_beginning_is_taken():
+    assert clean_text("a" * 1001 + "<p>", 1000) == "a" * 1000
+
+
+@pytest.mark.parametrize(
+    ("given", "cleaned"),
+    [
+        ("a<!-- <p>b</p> -->c", "a c"),
+        ("a<!-- b", "a<!-- b"),
+        ("a<script>b", "a b"),
+        ("a<SCRIPT x='<p>'>b</Script >c", "a c"),
+        ("a<style><!--</style>b<!-- c", "a b<!-- c"),
+        ("a<script b<script>c</script>d", "a d"),
+        ("a<b<i>c", "a<b c"),
+    ],
+)
+def test_comments_scripts_and_style_sheets_go_whole_if_they_end(given, cleaned):
+    assert clean_text(given, 1000) == cleaned
 
 
 def test_binary_data_is_refused_and_a_few_bad_characters_are_not():

@@ -9,7 +9,7 @@ import pytest
 from index_build import demo
 from index_build.__main__ import main
 from search.errors import InputError
-from search.sentences import split_paper
+from search.text.sentences import split_paper
 from search.types import Paper
 
 
@@ -21,6 +21,7 @@ def fetched():
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 def test_default_slice(fetched):
     papers = [split_paper(paper) for paper in demo.papers()]
     sentences = sum(len(paper.sentences) for paper in papers)
@@ -39,6 +40,7 @@ def test_default_slice(fetched):
     assert [paper.id for paper in papers] == [paper.id for paper in demo.papers()]
 
 
+@pytest.mark.slow
 def test_all_is_everything(fetched):
     found = list(demo.papers(all=True))
     assert len(found) == demo.SIZE_OF_ALL
@@ -69,23 +71,25 @@ def test_slice_is_a_fair_draw_in_the_order_of_the_file(monkeypatch):
     assert [json.loads(line)["id"] for line in more] == [record["id"] for record in chosen]
 
 
-def test_another_content_is_refused_and_removed(tmp_path):
+def test_another_content_is_refused_and_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIPTYCH_CACHE", str(tmp_path))
     (tmp_path / demo.WHEEL).write_bytes(b"something else")
     with pytest.raises(InputError, match="checksum"):
-        demo.fetch(tmp_path)
+        demo.fetch()
     assert not (tmp_path / demo.WHEEL).exists()
 
 
 def test_what_is_in_the_cache_is_not_fetched_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIPTYCH_CACHE", str(tmp_path))
     with zipfile.ZipFile(tmp_path / demo.WHEEL, "w") as wheel:
         wheel.writestr(demo.SAMPLE, json.dumps(record(1, "cs")) + "\n")
     monkeypatch.setattr(demo, "SHA256", hashlib.sha256((tmp_path / demo.WHEEL).read_bytes()).hexdigest())
-    monkeypatch.setattr(demo, "_download", lambda folder: pytest.fail("downloads what is there"))
-    assert [paper.title for paper in demo.papers(cache=tmp_path)] == ["T"]
+    monkeypatch.setattr(demo, "download_wheels", lambda *_: pytest.fail("downloads what is there"))
+    assert [paper.title for paper in demo.papers()] == ["T"]
 
 
 def test_without_a_connection_it_says_what_to_do(tmp_path, monkeypatch, capfd):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRIPTYCH_CACHE", str(tmp_path / "cache"))
     for name, value in {
         "INDEX_URL": "http://127.0.0.1:9/simple",
         "RETRIES": "0",

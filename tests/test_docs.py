@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import importlib
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,12 @@ PACKAGES = ("index_build", "search", "evaluation", "training")
 
 def commands(package: str) -> dict[str, argparse.ArgumentParser]:
     """The full name of every command that can be run, with its parser."""
-    return _within(importlib.import_module(f"{package}.__main__").make_parser(), f"python -m {package}")
+    module, name = importlib.import_module(f"{package}.__main__"), f"python -m {package}"
+    beside = {
+        f"{name} {word}": module.make_command(word)
+        for word in (module.COMMANDS if hasattr(module, "make_command") else ())
+    }
+    return _within(module.make_parser(), name) | beside
 
 
 def _within(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
@@ -80,4 +86,6 @@ def test_every_setting_is_described():
 def test_the_changelog_begins_with_this_version():
     newest = re.search(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest is not None
-    assert newest[1] == __version__
+    version, _, day = newest[1].partition(" - ")
+    assert version == __version__
+    assert date.fromisoformat(day).isoformat() == day

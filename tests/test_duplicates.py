@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.duplicates import group
+from search.corpus.duplicates import group
 from search.types import Paper
 
 TITLE = "Learning to search the literature"

@@ -12,17 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
-from search import encoding, torch_model
-from search.aspects import read_aspects
-from search.encoding import Document, Encoded, Encoder, find_devices, load_encoder
+from search.encoder import devices, torch_model
+from search.encoder.devices import find_devices
+from search.encoder.encoder import Encoder
+from search.encoder.fine_tuned import read_fine_tuned
+from search.encoder.labeller import FacetLabeller, Shape
+from search.encoder.loading import load_encoder
+from search.encoder.pretrained import find_weights
+from search.encoder.read_ahead import Pass
+from search.encoder.torch_model import TorchModel, load_packer
+from search.encoder.windows import CONTEXT, OUTSIDE, Window, batches, spread
 from search.errors import ModelError
-from search.facets import FacetLabeller, Shape
-from search.onnx_model import OnnxModel
-from search.pipeline import Pass
-from search.tokens import CONTEXT, OUTSIDE, Window, batches, spread
-from search.torch_model import TorchModel, load_packer
-from search.types import FACETS
-from tests.tiny_models import make_bert, make_mpnet
+from search.types import FACETS, Document, Encoded
+from tests.tiny_models import make_bert, make_mpnet, onnx_model
 
 SHORT = Document("graph search", ("We study a new method.", "It is fast."))
 DOCUMENTS = [
@@ -107,8 +109,7 @@ def test_vectors_are_those_of_the_obvious_implementation(
 
 
 def test_the_8_bit_graph_without_rounding_is_the_torch_model(bert: Path, labeller: FacetLabeller) -> None:
-    tensors = {name: value.detach().numpy() for name, value in labeller.state_dict().items()}
-    exact = Encoder("tiny", load_packer(bert), [OnnxModel(bert, tensors, labeller.layer, exact=True)])
+    exact = Encoder("tiny", load_packer(bert), [onnx_model(bert, labeller, exact=True)])
     pairs = zip(exact.encode(DOCUMENTS), encoder_of(bert, labeller=labeller).encode(DOCUMENTS), strict=True)
     for ours, torchs in pairs:
         # Word vectors are kept in 16 bits.
@@ -118,8 +119,7 @@ def test_the_8_bit_graph_without_rounding_is_the_torch_model(bert: Path, labelle
 
 
 def test_a_paper_encodes_the_same_alone_and_in_company(bert: Path, labeller: FacetLabeller) -> None:
-    tensors = {name: value.detach().numpy() for name, value in labeller.state_dict().items()}
-    eight_bit = Encoder("tiny", load_packer(bert), [OnnxModel(bert, tensors, labeller.layer)] * 2)
+    eight_bit = Encoder("tiny", load_packer(bert), [onnx_model(bert, labeller)] * 2)
     for encoder, tolerance in ((eight_bit, 0.0), (encoder_of(bert, labeller=labeller), 1e-5)):
         together = list(encoder.encode(DOCUMENTS * 12))
         assert len(together) == len(DOCUMENTS) * 12
@@ -308,7 +308,7 @@ def test_devices_are_found_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     assert find_devices("cuda") == ["cuda:0", "cuda:1"]
     assert find_devices("cuda:1") == ["cuda:1"]
-    monkeypatch.setattr(encoding, "may_have_card", lambda: True)
+    monkeypatch.setattr(devices, "may_have_card", lambda: True)
     assert find_devices("") == ["cuda:0", "cuda:1"]
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
@@ -321,7 +321,7 @@ def test_devices_are_found_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_default_encoder_in_8_bits_is_close_to_full_precision() -> None:
     default = load_encoder("default", "cpu")
-    folder = encoding.find_weights("default").folder
+    folder = find_weights("default").folder
     document = Document(
         "Searching graphs of papers",
         (
@@ -330,7 +330,7 @@ def test_the_default_encoder_in_8_bits_is_close_to_full_precision() -> None:
             "On three collections it is better than whole-document vectors.",
         ),
     )
-    model = TorchModel(folder, "cpu", first_token=False, trained=read_aspects().tensors)
+    model = TorchModel(folder, "cpu", first_token=False, trained=read_fine_tuned().tensors)
     full = Encoder("full", default.packer, [model]).encode_one(document)
     eight = default.encode_one(document)
     assert (full.sentences * eight.sentences).sum(axis=1).min() > 0.97

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from search import fusion
-from search import query as queries
 from search.engine import Engine
 from search.errors import CorpusError, InputError
-from search.types import PANELS, Choice, Facet, Filters, Likeness, Matcher, Paper, Query, QueryPaper
+from search.query import choosing as queries
+from search.query import saving
+from search.ranking import calibration, plane
+from search.types import PANELS, Choice, Facet, Filters, Likeness, Matcher, Paper, Point, Query, QueryPaper
 from tests.miniature import METHODS, PROBLEMS, RESULTS, build_miniature, make_paper
 
 TWIN = replace(make_paper("traffic", "trees"), id="preprint", doi="10.2000/other", year=2013)
@@ -75,14 +76,80 @@ def test_the_triptych_has_a_column_for_each_panel_of_the_paper(engine):
     assert all("sampling" in result.paper.id for result in columns[Facet.METHOD].results)
 
 
+def plane_of(engine: Engine, *papers: QueryPaper, **options) -> dict[str, Point]:
+    return {point.paper.id: point for point in engine.plane(Query(papers, **options)).points}
+
+
 def test_the_plane_parts_problem_from_method(engine):
-    query = Query((engine.example("proteins-trees"),), top=25)
-    results = engine.search(query)
-    points = {point.paper_id: point for point in engine.plane(query, results)}
-    assert [result.paper.id for result in results.results] == list(points)
+    points = plane_of(engine, engine.example("proteins-trees"))
+    assert len(points) == len(engine.search(Query((engine.example("proteins-trees"),), top=50)).results)
+    assert "proteins-trees" not in points
     assert points["proteins-agents"].background > points["fraud-trees"].background
     assert points["fraud-trees"].method > points["proteins-agents"].method
-    assert all(0 <= value <= 1 for point in points.values() for value in (point.background, point.result))
+    assert all(0 <= value <= 1 for point in points.values() for value in (point.background, point.method))
+
+
+@pytest.mark.parametrize("axis", plane.AXES)
+@pytest.mark.parametrize("matcher", [None, Matcher.TRANSPORT])
+def test_a_likeness_is_the_score_of_a_search_by_that_panel(engine, axis, matcher):
+    paper = engine.example("proteins-trees")
+    points = plane_of(engine, paper, matcher=matcher)
+    found = engine.search(Query((queries.choose_facet(paper, axis),), matcher, top=50)).results
+    assert len(found) == len(points)
+    for result in found:
+        assert getattr(points[result.paper.id], axis) == pytest.approx(result.score, abs=1e-5)
+
+
+def test_the_plane_does_not_depend_on_what_is_ticked(engine):
+    paper = engine.example("proteins-trees")
+    ticked = queries.choose_facet(paper, Facet.RESULT, avoid=Facet.METHOD)
+    assert plane_of(engine, ticked) == plane_of(engine, paper)
+
+
+def test_the_plane_joins_records_of_one_paper_and_takes_several_papers(engine):
+    points = plane_of(engine, engine.example("fraud-trees"), engine.example("fraud-graphs"))
+    assert {"fraud-trees", "fraud-graphs"}.isdisjoint(points)
+    joined = points.get("traffic-trees") or points["preprint"]
+    assert {joined.paper.id, *joined.duplicates} == {"traffic-trees", "preprint"}
+
+
+def test_the_plane_needs_both_panels_and_says_which_is_missing(engine):
+    paper = queries.choose_facet(engine.example("proteins-trees"), Facet.METHOD)
+    no_method = replace(paper, sentences=tuple(each for each in paper.sentences if each.panel != "method"))
+    with pytest.raises(InputError, match="labelled method"):
+        engine.plane(Query((no_method,)))
+    weightless = replace(
+        paper, sentences=tuple(replace(e, weight=float(e.panel == "method")) for e in paper.sentences)
+    )
+    with pytest.raises(InputError, match="labelled background"):
+        engine.plane(Query((weightless,)))
+
+
+def test_the_mix_of_problem_and_method_reorders(engine):
+    query = Query((engine.example("tumours-sampling"),))
+    points = engine.plane(query).points
+    problem = [point.paper.id for point in plane.order(points, 0.0)]
+    method = [point.paper.id for point in plane.order(points, 1.0)]
+    assert all(each.startswith("tumours") for each in problem[:3])
+    assert all("sampling" in each for each in method[:4])
+
+
+@pytest.mark.parametrize(("share", "panels"), [(0.0, {"background"}), (1.0, {"method"})])
+def test_points_are_explained_by_what_counts_in_the_mix(engine, share, panels):
+    query = Query((engine.example("tumours-sampling"),))
+    first = plane.order(engine.plane(query).points, share)[:5]
+    results = engine.explain(query, first, share)
+    assert [result.paper.id for result in results.results] == [point.paper.id for point in first]
+    assert [result.score for result in results.results] == [plane.mix(point, share) for point in first]
+    assert {pair.query_facet.panel for result in results.results for pair in result.pairs} == panels
+    assert all(result.paper.abstract for result in results.results)
+
+
+def test_a_pair_of_each_panel_explains_an_even_mix(engine):
+    query = Query((engine.example("tumours-sampling"),))
+    result = engine.explain(query, engine.plane(query).points[:1], plane.EVEN).results[0]
+    assert {pair.query_facet.panel for pair in result.pairs} == {Facet.BACKGROUND, Facet.METHOD}
+    assert sum(pair.share for pair in result.pairs) == pytest.approx(1)
 
 
 # -- what comes back
@@ -151,7 +218,7 @@ def test_weights_move_the_ranking(engine):
 
 
 def test_the_match_is_what_the_parts_say(engine):
-    """Cosines and panels of one candidate, put together by hand as search/fusion.py tells it."""
+    """Cosines and panels of one candidate, put together by hand as search/ranking/scoring.py tells it."""
     asked = queries.choose_facet(engine.example("fraud-trees"), Facet.METHOD)
     ticked = [k for k, each in enumerate(asked.sentences) if each.choice is Choice.MATCH]
     (result,) = engine.rank_pool(Query((asked,)), ["traffic-graphs"])
@@ -173,7 +240,7 @@ def test_a_whole_abstract_is_compared_as_a_whole_too(engine):
         best = engine.search(Query((asked,), matcher=matcher, top=1)).results[0]
         parts = best.evidence
         match = (parts.sentences + parts.whole_paper) / 2 if parts.whole_counts else parts.sentences
-        assert best.score == pytest.approx(fusion.readable(match + parts.words), abs=1e-5)
+        assert best.score == pytest.approx(calibration.readable(match + parts.words), abs=1e-5)
         assert parts.whole_paper != pytest.approx(parts.sentences, abs=1e-3)
         return parts.whole_counts
 
@@ -194,8 +261,8 @@ def test_words_count_less_beside_the_larger_encoder(engine, monkeypatch):
     assert less.paper.id == plain.paper.id
     assert less.evidence == plain.evidence
     evidence = plain.evidence
-    assert plain.score == pytest.approx(fusion.readable(evidence.sentences + 1.0 * evidence.words))
-    assert less.score == pytest.approx(fusion.readable(evidence.sentences + 0.75 * evidence.words))
+    assert plain.score == pytest.approx(calibration.readable(evidence.sentences + 1.0 * evidence.words))
+    assert less.score == pytest.approx(calibration.readable(evidence.sentences + 0.75 * evidence.words))
 
 
 def test_a_pool_is_scored_as_in_a_search(engine):
@@ -233,7 +300,7 @@ def test_filters_restrict_the_search_itself(engine, filters, passes):
 def test_filters_that_nothing_passes_give_an_empty_answer(engine):
     results = engine.search(Query((engine.example("bare"),), filters=Filters(year_from=2090)))
     assert (results.results, results.candidates) == ((), 0)
-    assert engine.plane(results.query, results) == []
+    assert engine.plane(replace(results.query, papers=(engine.example("fraud-trees"),))).points == ()
 
 
 # -- many papers, saved queries
@@ -255,7 +322,7 @@ def test_a_link_gives_the_same_ranking(engine):
     query = Query(
         (queries.choose_facet(engine.example("fraud-trees"), Facet.METHOD, Facet.BACKGROUND),), top=7
     )
-    saved = queries.from_link(queries.to_link(query, engine.manifest.build_id))
+    saved = saving.from_link(saving.to_link(query, engine.manifest.build_id))
     assert engine.restore(saved.query) == query
     assert found(engine, *engine.restore(saved.query).papers, top=7) == found(engine, *query.papers, top=7)
 
@@ -321,7 +388,6 @@ def test_odd_texts_get_an_answer(engine, text):
         (" \n\t ", "nothing to search for"),
         ("🚗🚦", "nothing to search for"),
         ("<p></p>", "nothing to search for"),
-        ("a" * 50_001, "50,001 characters"),
         (bytes(range(256)).decode("latin-1") * 3, "binary"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfe".decode("utf-8", "replace") * 9, "binary"),
         ("\ud800" * 40, "binary"),
@@ -361,8 +427,8 @@ def test_a_folder_without_a_corpus_says_how_to_make_one(tmp_path):
 
 def test_one_paper_is_a_corpus(tmp_path):
     from index_build.steps import build
-    from search.sentences import split_paper
-    from search.store import Store
+    from search.corpus.store import Store
+    from search.text.sentences import split_paper
 
     with Store.create(tmp_path / "store.duckdb") as store:
         store.add([split_paper(Paper("only", "The only paper there is", "It is alone. It is enough."))])

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from evaluation import results
-from evaluation.files import read_abstracts
+from evaluation.collection_files import read_abstracts
 from index_build.steps import build
-from search import manifest as layout
+from search.corpus import layout
+from search.corpus.store import Store
 from search.errors import InputError
 from search.settings import Settings
-from search.store import Store
 
 # Eight abstracts in two topics; each sentence with its facet.
 PAPERS = {
@@ -301,11 +301,10 @@ def test_mdcr_scores_must_cover_every_candidate(tmp_path: Path) -> None:
         run("mdcr", "--benchmark", tmp_path / "mdcr_test.json", "--scores", tmp_path / "outside.json")
 
 
-def test_large_pools_draw_a_curve(
+def test_large_pools_are_measured_by_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
-    monkeypatch.setattr("evaluation.large_pools.FOLDER", tmp_path / "results")
     topics = ["tides", "glaciers", "volcanoes", "deserts"]
     papers, pairs = [], []
     for number in range(48):
@@ -341,7 +340,6 @@ def test_large_pools_draw_a_curve(
         small, large = saved["methods"][name]["5"], saved["methods"][name]["20"]
         assert set(small) == {"map", "ndcg", "recall_30"}
         assert small["map"] >= large["map"] > 30
-    assert "<polyline" in (tmp_path / "results" / "large-pools.svg").read_text()
     assert "BM25 tuned on 3 other queries" in capsys.readouterr().out
 
 
@@ -353,28 +351,28 @@ def test_judging_from_pool_to_collection(tmp_path: Path, capsys: pytest.CaptureF
         store.add(list(read_abstracts(tmp_path / "abstracts.jsonl")))
     build(corpus, Settings(corpus=corpus))
     project, folder = ("--project", tmp_path / "judging"), tmp_path / "judging"
-    run("pool", "make", "--corpus", corpus, "--query", "w1", "--depth", 3, "--facet", "method", *project)
+    run("annotate", "make", "--corpus", corpus, "--query", "w1", "--depth", 3, "--facet", "method", *project)
     pool = json.loads((folder / "pools" / "w1_method.json").read_text())
     assert "w2" in pool["candidates"]
     assert "w1" not in pool["candidates"]
     assert "triptych" not in json.dumps(pool)
 
     sheet = tmp_path / "sheet.csv"
-    run("pool", "sheet", "--out", sheet, *project)
+    run("annotate", "sheet", "--out", sheet, *project)
     empty = sheet.read_text().splitlines()
     for judge, last in (("ada", "3"), ("ben", "2")):
         graded = [line + ("0" if not line.startswith("w1,method,w2,") else last) for line in empty[1:]]
         sheet.write_text("\n".join([empty[0], *graded]))
-        run("pool", "import", "--judge", judge, "--sheet", sheet, *project)
-    run("pool", "agreement", *project)
+        run("annotate", "import", "--judge", judge, "--sheet", sheet, *project)
+    run("annotate", "agreement", *project)
     assert "ada and ben" in capsys.readouterr().out
     with pytest.raises(InputError, match="no agreed grade"):
-        run("pool", "export", "--out", tmp_path / "mine", *project)
+        run("annotate", "export", "--out", tmp_path / "mine", *project)
     sheet.write_text(
         "\n".join([empty[0], *[line + "3" for line in empty if line.startswith("w1,method,w2,")]])
     )
-    run("pool", "import", "--judge", "adjudicator", "--sheet", sheet, *project)
-    run("pool", "export", "--out", tmp_path / "mine", *project)
+    run("annotate", "import", "--judge", "adjudicator", "--sheet", sheet, *project)
+    run("annotate", "export", "--out", tmp_path / "mine", *project)
     out = tmp_path / "out.json"
     run("csfcube", "--data", tmp_path / "mine", "--method", "fabs_tfidf", "--json", out)
     assert json.loads(out.read_text())["methods"]["fabs_tfidf"]["method"]["map"] == 100
@@ -383,4 +381,4 @@ def test_judging_from_pool_to_collection(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_sheet_with_a_wrong_grade_is_refused(tmp_path: Path) -> None:
     (tmp_path / "sheet.csv").write_text("query,facet,paper,title,abstract,grade\nw1,method,w2,,,very\n")
     with pytest.raises(InputError, match="Line 2 of"):
-        run("pool", "import", "--judge", "ada", "--sheet", tmp_path / "sheet.csv", "--project", tmp_path)
+        run("annotate", "import", "--judge", "ada", "--sheet", tmp_path / "sheet.csv", "--project", tmp_path)

@@ -8,8 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.facets import confusion, describe, measure, measure_agreement, merge, read_labelled, score
-from evaluation.label_ceiling import ANNOTATORS, agreed, find_ceiling, opinions, vote
+from evaluation.facets import (
+    agreed,
+    confusion,
+    describe,
+    measure,
+    measure_agreement,
+    merge,
+    read_labelled,
+    score,
+)
 from search.errors import InputError
 from search.types import FACETS, Facet
 
@@ -99,45 +107,8 @@ def test_unusable_files_are_named(tmp_path: Path, text: str, message: str) -> No
         read_labelled(tmp_path / "missing.jsonl")
 
 
-class TestCeiling:
-    """What five annotators who disagree leave to be met."""
-
-    def test_where_all_agree_everything_can_be_met(self) -> None:
-        assert find_ceiling([1.0] * 50) == pytest.approx(1.0)
-
-    def test_votes_by_hand(self) -> None:
-        agreement, right = vote(np.array([[0.6, 0.4, 0, 0, 0]]))
-        # Of five, three or more for the first: 10 · .6³ · .4², 5 · .6⁴ · .4, .6⁵; the others turn it round.
-        first = [0.0, 0.0, 0.3456, 0.2592, 0.07776]
-        second = [0.0, 0.0, 0.2304, 0.0768, 0.01024]
-        np.testing.assert_allclose(right[0], first)
-        np.testing.assert_allclose(agreement[0], np.add(first, second))
-
-    def test_a_tie_is_drawn_by_lot(self) -> None:
-        _, right = vote(np.array([[0.5, 0.5, 0, 0, 0]]))
-        assert right.sum() == pytest.approx(0.5)
-        agreement, right = vote(np.full((1, 5), 0.2))
-        assert right.sum() == pytest.approx(0.2)
-        assert agreement.sum() == pytest.approx(1.0)
-
-    def test_opinions_are_all_ways_to_share_the_most_common_first(self) -> None:
-        assert list(opinions(4, 3, 4)) == [(4, 0, 0), (3, 1, 0), (2, 2, 0), (2, 1, 1)]
-
-    def test_no_made_annotators_are_met_more_often_than_the_ceiling_says(self) -> None:
-        random = np.random.default_rng(5)
-        held = random.dirichlet(np.full(5, 0.8), 4000)
-        votes = np.stack([random.multinomial(ANNOTATORS, each) for each in held])
-        label = (votes + random.random(votes.shape) / 2).argmax(1)
-        knowing = np.mean(label == held.argmax(1))
-        found = find_ceiling(votes.max(1) / ANNOTATORS)
-        assert knowing < found < knowing + 0.15
-
-    def test_more_sentences_leave_less_to_chance(self) -> None:
-        some = [0.2] * 2 + [0.4] * 30 + [0.6] * 36 + [0.8] * 22 + [1.0] * 10
-        assert find_ceiling(some * 100) < find_ceiling(some) - 0.05
-
-    def test_an_agreement_that_no_opinions_make_sets_no_limit(self) -> None:
-        assert find_ceiling([0.2] * 5000) == 1.0
+class TestAgreement:
+    """What is met, by how many annotators agreed."""
 
     @pytest.mark.parametrize(
         ("confidence", "count"), [(0.02, 1), (0.4167, 2), (0.59, 3), (0.82, 4), (1.0, 5)]
@@ -150,11 +121,11 @@ class TestCeiling:
         figures["agreement"] = measure_agreement(
             TRUTH, GUESS, [1.0, 0.4, 0.4, 1.0, 1.0, 0.4, 1.0, 0.6, 0.6, 0.4]
         )
-        rows = {row["agreed"]: row for row in figures["agreement"]["by_agreement"]}
+        rows = {row["agreed"]: row for row in figures["agreement"]}
         assert (rows[5]["sentences"], rows[5]["met"]) == (4, 100.0)
         assert (rows[2]["sentences"], rows[2]["met"]) == (4, 0.0)
-        assert "no labeller could expect" in describe(figures)
-        assert "no labeller could expect" not in describe(measure(TRUTH, GUESS))
+        assert "5 of 5               4     100.0" in describe(figures)
+        assert "5 of 5" not in describe(measure(TRUTH, GUESS))
 
     def test_confidences_must_be_as_many_as_labels(self, tmp_path: Path) -> None:
         record = {"sentences": ["a", "b"], "labels": ["method", "result"], "confs": [0.4]}

@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from evaluation.judging import ADJUDICATOR, Project, make_pool
+from evaluation.annotation_store import ADJUDICATOR, Project, make_pool
 from search.types import Facet, Paper, Sentence
+from tests.app_driver import open_app, text_of
 
 PAGE = str(Path(__file__).parent.parent / "pages" / "judge.py")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    monkeypatch.setenv("TRIPTYCH_JUDGING", str(tmp_path))
+def project(host: pytest.MonkeyPatch, tmp_path: Path) -> Project:
+    host.setenv("TRIPTYCH_JUDGING", str(tmp_path))
     return Project(tmp_path)
 
 
@@ -36,7 +38,26 @@ def opened(judge: str = "") -> AppTest:
 def test_without_pools_the_page_says_how_to_make_them(project: Project) -> None:
     page = opened()
     assert not page.exception
-    assert "pool make" in page.info[0].value
+    assert "annotate make" in page.info[0].value
+    assert str(project.folder) in page.info[0].value.replace("\\", "")
+
+
+def test_the_app_has_the_page_where_judging_is_switched_on(project: Project) -> None:
+    fill(project)
+    app = open_app("judge")
+    assert not app.exception
+    assert app.title[0].value == "Judge"
+
+
+def test_without_a_folder_the_page_is_not_listed_and_says_that_it_is_off(host: pytest.MonkeyPatch) -> None:
+    host.delenv("TRIPTYCH_JUDGING", raising=False)
+    listed: list[str] = []
+    made = st.Page
+    host.setattr(st, "Page", lambda file, **rest: listed.append(file.stem) or made(file, **rest))
+    assert not open_app().exception
+    assert "find" in listed
+    assert "judge" not in listed
+    assert "switched off" in text_of(opened())
 
 
 def test_grading_undoing_and_finishing(project: Project) -> None:

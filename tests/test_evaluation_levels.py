@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evaluation.collections import PoolQuery
 from evaluation.levels import LEAST, begins_at, count_levels, describe_levels, judged_totals
 from evaluation.metrics import Found
-from evaluation.pools import PoolQuery
 
 
 def made(grades: list[int], totals: list[float]) -> tuple[list[PoolQuery], Found]:

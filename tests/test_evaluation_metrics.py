@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.collections import ranked_files, read_csfcube, read_ranked, summarise
 from evaluation.metrics import (
     BEIR_MEASURES,
     mean_of_folds,
@@ -18,10 +19,7 @@ from evaluation.metrics import (
     ranked,
     trec_values,
 )
-from evaluation.pools import ranked_files, read_csfcube, read_ranked, summarise
 from evaluation.significance import compare
-from evaluation.tunable_bm25 import TunableBM25
-from search.lexical import LexicalIndex, weigh_terms
 
 
 def test_ties_are_broken_by_id() -> None:
@@ -97,11 +95,3 @@ def test_randomisation_test_agrees_with_counting_all_signs() -> None:
     assert found.p_value == pytest.approx(2 / 8, abs=0.02)
     assert compare([1, 2, 3], [1, 2, 3], rounds=100).p_value == 1
     assert compare(range(20), [0] * 20, rounds=10_000).p_value < 0.001
-
-
-def test_tunable_bm25_is_the_product_s_bm25(tmp_path: Path) -> None:
-    texts = ["bees and hedges and bees", "hedges on farms", "night trams are empty", ""]
-    for k1, b in ((1.2, 0.75), (2.0, 0.3)):
-        LexicalIndex.build(texts, tmp_path / f"{k1}", k1, b)
-        expected = LexicalIndex.open(tmp_path / f"{k1}").scores(weigh_terms([("bees hedges bees", 1.0)]))
-        assert TunableBM25(texts).scores("bees hedges bees", k1, b) == pytest.approx(expected, rel=1e-5)

@@ -4,11 +4,12 @@ import gzip
 import json
 
 import numpy as np
+import pytest
 
 from evaluation import speed_encode
 from evaluation.__main__ import main
-from search.encoding import load_encoder
-from search.tokens import Document
+from search.encoder.loading import load_encoder
+from search.types import Document
 
 
 def test_import_part(tmp_path, capsys):
@@ -60,3 +61,13 @@ def test_the_encoder_without_its_labeller_gives_the_same_vectors_and_no_labels()
     np.testing.assert_array_equal(alone.sentences, labelled.sentences)
     assert np.ptp(alone.facets) == 0
     assert np.ptp(labelled.facets) > 0.1
+
+
+@pytest.mark.slow
+def test_api_part(app_corpus, capsys):
+    arguments = ["speed", "--only", "api", "--corpus", str(app_corpus), "--queries", "16", "--requests", "40"]
+    assert main([*arguments, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)["api"]
+    assert (figures["requests"], figures["errors"]) == (40, 0)
+    assert figures["api_times_engine"] > 0
+    assert figures["api_share_of_throughput"] > 0

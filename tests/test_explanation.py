@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from search.explanation import Place, Words, find_pairs, give_reason, shared_terms
-from search.lexical import tokenize
+from search.encoder import load_encoder
+from search.ranking.explanation import (
+    NEAR,
+    Place,
+    Words,
+    find_pairs,
+    give_reason,
+    near_terms,
+    shared_terms,
+)
+from search.text.tokenizer import tokenize
 from search.types import Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
 
 RARE = {"noisy": 5.0, "label": 3.0, "pretraining": 6.0, "training": 2.0, "graph": 4.0, "model": 0.5}
@@ -82,9 +94,7 @@ def test_specks_are_not_shown():
 def test_a_match_without_shared_words_says_so():
     one = np.ones((2, 1), dtype=np.float32)
     found = find_pairs(QUERY, PLACES, paper("Quite different."), one, one / 2, WORDS)
-    assert give_reason(QUERY, found) == (
-        "Matches your background sentence 1 in other words: they share no telling term."
-    )
+    assert give_reason(QUERY, found) == ("Matches your background sentence 1 in other words.")
 
 
 def test_free_text_and_several_papers_are_named_as_what_they_are():
@@ -96,3 +106,26 @@ def test_free_text_and_several_papers_are_named_as_what_they_are():
     several = Query((*free.papers, *QUERY.papers))
     found = find_pairs(several, (Place(1, 1),), paper("Noisy labels."), one, one, WORDS)
     assert give_reason(several, found) == "Matches method sentence 2 of “Asked”: both mention “noisy labels”."
+
+
+def test_near_words_are_paired_once_and_never_with_themselves() -> None:
+    known = {"photos": (1.0, 0.0), "images": (0.9, 0.1), "pictures": (0.8, 0.3), "seals": (0.0, 1.0)}
+
+    def likeness(ours: Sequence[str], theirs: Sequence[str]) -> NDArray[np.float32]:
+        left, right = (np.array([known.get(word, (0.0, 0.0)) for word in words]) for words in (ours, theirs))
+        return (left @ right.T).astype(np.float32)
+
+    words = Words(tokenize, lambda term: 5.0, likeness=likeness)
+    found = near_terms("Many photos of seals", "The images and pictures of seals", words)
+    assert found == (("photos", "images"),)
+    assert near_terms("Seals", "Seals", words) == ()
+    assert near_terms("photos", "images", Words(tokenize, lambda term: 5.0)) == ()
+
+
+def test_the_default_encoder_knows_which_words_are_near() -> None:
+    likeness = load_encoder("default").word_vectors.likeness(
+        ["image", "faster"], ["photo", "speed", "xyzzyq"]
+    )
+    assert likeness[0, 0] > NEAR > likeness[0, 1]
+    assert likeness[1, 1] > NEAR > likeness[1, 0]
+    assert not likeness[:, 2].any()

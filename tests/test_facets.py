@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from search.encoding import Document, load_encoder
+from search.encoder.labeller import FacetLabeller, Shape, assign, load_labeller, save_labeller
+from search.encoder.labeller_weights import STEM
+from search.encoder.loading import load_encoder
+from search.encoder.weight_files import files
 from search.errors import ModelError
-from search.facet_weights import STEM
-from search.facets import FacetLabeller, Shape, assign, load_labeller, save_labeller
-from search.trained import files
-from search.types import FACETS
+from search.types import FACETS, Document
 
 WEIGHTS, CARD = (file.name for file in files(Path(), STEM))
 
@@ -160,14 +160,6 @@ def test_missing_or_wrong_card_is_refused(labeller: FacetLabeller, tmp_path: Pat
     (tmp_path / CARD).write_text(json.dumps({"sha256": json.loads(card)["sha256"]}))
     with pytest.raises(ModelError, match="does not give the shape"):
         load_labeller(tmp_path)
-
-
-def test_folder_by_environment(
-    labeller: FacetLabeller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = save_labeller(labeller, tmp_path)
-    monkeypatch.setenv("TRIPTYCH_FACETS", str(tmp_path))
-    assert load_labeller().id == name
 
 
 def test_no_shape_depends_on_values(labeller: FacetLabeller) -> None:

@@ -3,7 +3,7 @@ import pytest
 from index_build.filters import csfcube, fields, languages, make_rules, years
 from index_build.language import guess_language
 from search.errors import InputError
-from search.sentences import split_paper
+from search.text.sentences import split_paper
 from search.types import Paper
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from search import fusion
+from search.encoder.pretrained import word_weight
+from search.ranking import calibration
+from search.ranking import scoring as fusion
 from search.types import NO_PANEL, PANEL_CODES, Facet, Likeness
 
 
@@ -24,9 +26,9 @@ def test_the_total_is_the_documented_sum():
 def test_words_count_by_the_encoder_they_stand_beside():
     scores = fusion.fuse(row(0.6)[None], row(0.4)[None], row(0.2), row(0.0), weight=0.75)
     assert scores.total[0] == pytest.approx(0.6 + 0.75 * 0.2)
-    assert fusion.weight_of_words("all-mpnet-base-v2-aspects-c10ad63f-r1") == 0.75
-    assert fusion.weight_of_words("all-MiniLM-L6-v2-aspects-4c9908a2-r1") == fusion.WORDS == 1.0
-    assert fusion.weight_of_words("my-own-encoder") == 1.0
+    assert word_weight("all-mpnet-base-v2-aspects-c10ad63f-r1") == 0.75
+    assert word_weight("all-MiniLM-L6-v2-aspects-4c9908a2-r1") == fusion.WORDS == 1.0
+    assert word_weight("my-own-encoder") == 1.0
 
 
 def test_nearness_by_chance_is_not_held_against_a_paper():
@@ -56,8 +58,8 @@ def test_a_pair_of_the_same_panel_gains_and_one_of_no_panel_does_not():
     method, result = (PANEL_CODES[facet] for facet in (Facet.METHOD, Facet.RESULT))
     ours = np.array([method, NO_PANEL], np.uint8)
     theirs = np.array([result, method, NO_PANEL], np.uint8)
-    found = fusion.favour_same_role(np.full((2, 3), 0.5, np.float32), ours, theirs)
-    np.testing.assert_allclose(found, [[0.5, 0.5 + fusion.ROLE, 0.5], [0.5, 0.5, 0.5]])
+    found = fusion.favour_same_panel(np.full((2, 3), 0.5, np.float32), ours, theirs)
+    np.testing.assert_allclose(found, [[0.5, 0.5 + fusion.SAME_PANEL, 0.5], [0.5, 0.5, 0.5]])
 
 
 def test_an_objective_stands_with_the_background():
@@ -67,7 +69,7 @@ def test_an_objective_stands_with_the_background():
 
 def test_readable_scores_keep_the_order_and_stay_within_bounds():
     totals = np.linspace(-1, 3, 200)
-    shown = [fusion.readable(total) for total in totals]
+    shown = [calibration.readable(total) for total in totals]
     assert shown == sorted(shown)
     assert (shown[0], shown[-1]) == (0, 1)
 
@@ -84,7 +86,7 @@ def test_readable_scores_keep_the_order_and_stay_within_bounds():
     ],
 )
 def test_words_begin_where_the_levels_say(total, word):
-    assert fusion.in_words(fusion.readable(total)) is word
+    assert calibration.in_words(calibration.readable(total)) is word
 
 
 def test_half_of_the_match_is_the_whole_paper_where_all_of_it_is_asked_for():

@@ -4,7 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from search.store.identity import Record, group, is_same, keys, normalise_title, title_key
+from search.corpus.store.identity import (
+    Record,
+    completes,
+    contradict,
+    group,
+    is_same,
+    keys,
+    normalise_title,
+    other_id,
+    title_key,
+)
 from search.types import Paper
 
 PAPER = Paper(
@@ -91,3 +101,72 @@ def test_a_record_with_both_identifiers_joins_two_papers():
     both = replace(PAPER, id="both", pmid="7", year=2016)
     assert ids([Record(0, one), Record(1, two)]) == [["one"], ["two"]]
     assert ids([Record(0, one), Record(1, two), Record(2, both)]) == [["one", "two", "both"]]
+
+
+POSTER = Paper(
+    "doi:10.1/volume",
+    "Effect of sharp saws on the cutting of oak in small workshops",
+    abstract="We let thirty joiners cut oak. With sharp saws they needed half the time.",
+    authors=("Noether, E.",),
+    doi="10.1/volume",
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "apart"),
+    [
+        ({}, False),
+        ({"abstract": ""}, False),
+        ({"title": "Effect of sharp saws", "authors": (), "abstract": ""}, False),
+        ({"title": "Effects of a sharp saw on the cutting of oak in workshops"}, False),
+        ({"abstract": "We let thirty joiners cut oak."}, False),
+        (  # another poster of the same volume
+            {
+                "title": "Effect of heavy hammers on the driving of nails in small workshops",
+                "abstract": "Heavy hammers tire the arm. Twenty smiths were asked, and agreed.",
+                "authors": ("Gauss, C.",),
+            },
+            True,
+        ),
+        (  # of the same people
+            {
+                "title": "Effect of sharp saws on the cutting of pine in large workshops",
+                "abstract": "Pine splits. Nobody knows why, so the fibres of forty boards were drawn.",
+            },
+            True,
+        ),
+        ({"title": "Effect of planes on the thickness of oak in small workshops", "abstract": ""}, False),
+        (
+            {
+                "title": "Effect of planes on the thickness of oak in small workshops",
+                "abstract": "",
+                "authors": ("Gauss, C.",),
+            },
+            True,
+        ),
+        ({"title": "A calendar of fairs"}, True),
+    ],
+    ids=str,
+)
+def test_records_of_one_id_may_be_different_papers(changes, apart):
+    other = replace(POSTER, **changes)
+    assert contradict(POSTER, other) is contradict(other, POSTER) is apart
+
+
+def test_a_short_title_says_little():
+    one = replace(POSTER, title="Editorial", authors=("Noether, E.",), abstract="")
+    other = replace(one, authors=("Gauss, C.",))
+    assert contradict(one, other)
+    assert other_id(one) != other_id(other)
+
+
+def test_the_other_id_goes_by_the_title():
+    assert other_id(POSTER) == other_id(replace(POSTER, abstract="", authors=()))
+    assert other_id(POSTER) != other_id(replace(POSTER, title="Effect of heavy hammers on nails"))
+    assert other_id(POSTER).startswith("doi:10.1/volume#")
+
+
+def test_records_complete_each_other_where_one_has_no_text():
+    assert completes(POSTER, replace(POSTER, abstract=""))
+    assert completes(replace(POSTER, title=""), POSTER)
+    assert not completes(POSTER, replace(POSTER, abstract="Another text."))

@@ -15,9 +15,9 @@ from index_build import importing
 from index_build.filters import make_rules
 from index_build.importing import REJECTS, import_files, import_papers
 from index_build.sources import Reject
+from search.corpus.layout import STORE
+from search.corpus.store import AddReport, Snapshot, Store
 from search.errors import CorpusError, InputError
-from search.manifest import STORE
-from search.store import AddReport, Store
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -69,6 +69,72 @@ def test_a_changed_record_replaces_the_old(tmp_path):
     write(file, [record(0), record(1, abstract="A new text. It is shorter.")])
     assert import_files(tmp_path / "corpus", [file]).stored == AddReport(unchanged=1, replaced=1)
     assert counts(tmp_path / "corpus").sentences == 5
+
+
+def posters(count: int) -> list[dict[str, object]]:
+    """Abstracts of one conference: different papers under the DOI of their volume."""
+    return [
+        {
+            "title": f"Effect of tool {number} on the strength of wood of kind {number}",
+            "abstract": f"Tool{number} meets wood{number}. Result{number} differs: it{number} rose{number}.",
+            "authors": [f"Joiner{number}, A."],
+            "doi": "10.1000/volume",
+        }
+        for number in range(count)
+    ]
+
+
+def stored_titles(corpus: Path) -> set[str]:
+    with Store.open(corpus / STORE) as store:
+        store.snapshot(corpus / "seen")
+    with Snapshot.open(corpus / "seen") as snapshot:
+        titles = {paper.title for paper in snapshot.papers_by_row(range(snapshot.counts().papers))}
+    (corpus / "seen").unlink()
+    return titles
+
+
+@pytest.mark.parametrize("batch", [7, 1000])
+def test_papers_that_share_an_id_are_all_kept(tmp_path, monkeypatch, batch):
+    monkeypatch.setattr(importing, "BATCH", batch)
+    corpus, file = tmp_path / "corpus", write(tmp_path / "a.jsonl", posters(53))
+    assert import_files(corpus, [file]).stored == AddReport(added=53)
+    assert stored_titles(corpus) == {poster["title"] for poster in posters(53)}
+    with Store.open(corpus / STORE) as store:
+        before = store.fingerprint()
+    assert import_files(corpus, [file]).stored == AddReport(unchanged=53)
+    backwards = write(tmp_path / "b.jsonl", posters(53)[::-1])
+    assert import_files(corpus, [backwards]).stored == AddReport(unchanged=53)
+    with Store.open(corpus / STORE) as store:
+        assert store.fingerprint() == before
+
+
+def test_papers_that_share_an_id_are_kept_between_files_too(tmp_path):
+    corpus = tmp_path / "corpus"
+    for number, poster in enumerate(posters(5)):
+        file = write(tmp_path / f"{number}.jsonl", [poster])
+        assert import_files(corpus, [file]).stored == AddReport(added=1)
+    assert counts(corpus).papers == 5
+    changed = posters(5)[3] | {"abstract": "Tool3 meets wood3. Result3 differs: it3 fell3."}
+    assert import_files(corpus, [write(tmp_path / "3.jsonl", [changed])]).stored == AddReport(replaced=1)
+    assert counts(corpus).papers == 5
+
+
+def test_zero_is_no_pubmed_id(tmp_path):
+    rows = "".join(f"0,Nails of kind {name},2020\n" for name in ("iron", "brass", "wood", "bone"))
+    (tmp_path / "a.csv").write_text("PMID,Title,Year\n" + rows)
+    assert import_files(tmp_path / "corpus", [tmp_path / "a.csv"]).stored == AddReport(added=4)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_record_without_abstract_does_not_replace_one_that_has_it(tmp_path, order):
+    full = posters(1)[0]
+    thin = {"title": full["title"], "doi": full["doi"], "venue": "Wood Today"}
+    corpus, file = tmp_path / "corpus", write(tmp_path / "a.jsonl", [full, thin][::order])
+    assert import_files(corpus, [file]).stored == AddReport(added=1, merged=1)
+    assert import_files(corpus, [file]).stored == AddReport(unchanged=2)
+    with Store.open(corpus / STORE) as store:
+        paper = store.paper("doi:10.1000/volume")
+    assert (paper.abstract, paper.venue, paper.doi) == (full["abstract"], "Wood Today", "10.1000/volume")
 
 
 def test_bad_records_are_counted_and_kept_aside(tmp_path):
@@ -144,6 +210,7 @@ def start_import(corpus: Path, file: Path) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("batches", [1, 3, 7])
+@pytest.mark.slow
 def test_a_kill_loses_nothing_that_was_reported(tmp_path, batches):
     file = write(tmp_path / "a.jsonl", map(record, range(1500)))
     process = start_import(tmp_path / "corpus", file)

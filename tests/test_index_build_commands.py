@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,8 +13,8 @@ import pytest
 from index_build.__main__ import main, make_parser
 from index_build.importing import import_files
 from index_build.progress import ProgressLine, clock, describe
-from search.manifest import SENTENCE_VECTORS, STORE, current_build
-from search.store import Store
+from search.corpus.layout import SENTENCE_VECTORS, STORE, current_build
+from search.corpus.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = [
@@ -144,6 +145,7 @@ def test_exit_codes(tmp_path, monkeypatch, capsys, file, arguments, code, word):
     assert "Traceback" not in printed.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_stored(tmp_path):
     papers = tmp_path / "papers.jsonl"
     records = (RECORDS[0] | {"id": f"n{n}", "title": f"A study of nail {n}"} for n in range(20_000))
@@ -227,3 +229,18 @@ def test_progress_moves_on_a_terminal_and_is_plain_when_piped():
     silent = io.StringIO()
     ProgressLine(quiet=True, stream=silent)("import", 1, 1)
     assert silent.getvalue() == ""
+
+
+def test_a_corpus_is_private_to_its_owner_unless_set_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text('{"title": "Otters", "abstract": "We count otters. They are many."}\n')
+    for private, rights in (("true", 0o700), ("false", 0o755)):
+        out = tmp_path / private
+        subprocess.run(
+            [sys.executable, "-m", "index_build", "build", str(file), "--out", str(out), "--quiet"],
+            env=os.environ | {"TRIPTYCH_PRIVATE_FILES": private},
+            umask=0o022,
+            check=True,
+            capture_output=True,
+        )
+        assert out.stat().st_mode & 0o777 == rights

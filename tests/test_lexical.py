@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from search.corpus.bm25 import LexicalIndex
 from search.errors import CorpusError
-from search.lexical import LexicalIndex, tokenize, weigh_terms
+from search.text.tokenizer import tokenize, weigh_terms
 
 TEXTS = [
     "Pre-training of language models on noisy labels improves parsing.",

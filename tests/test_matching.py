@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from search import matching
+from search.ranking import matching
 from search.types import Matcher
 
 

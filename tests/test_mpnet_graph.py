@@ -14,9 +14,9 @@ from safetensors.torch import save_file
 from transformers import MPNetConfig, MPNetModel
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 
-from search.graph import Graph, distance_bucket
-from search.onnx_model import OnnxModel
-from search.tokens import CONTEXT, OUTSIDE, Window
+from search.encoder.onnx_graph import Graph, distance_bucket
+from search.encoder.windows import CONTEXT, OUTSIDE, Window
+from tests.tiny_models import onnx_model
 
 LONGEST = 64
 
@@ -86,7 +86,7 @@ def test_the_windows_reach_from_one_bucket_a_step_to_the_longest_text() -> None:
 
 
 def test_the_exact_graph_gives_the_sums_of_the_torch_model(model: MPNetModel, folder: Path) -> None:
-    for one, found in zip(WINDOWS, OnnxModel(folder, exact=True).run(WINDOWS), strict=True):
+    for one, found in zip(WINDOWS, onnx_model(folder, exact=True).run(WINDOWS), strict=True):
         np.testing.assert_allclose(found.sums, torch_sums(model, one), atol=1e-4, rtol=1e-5)
         assert found.tokens.tolist() == [(one.owner == sentence).sum() for sentence in one.rows]
         assert found.facets is None
@@ -94,7 +94,7 @@ def test_the_exact_graph_gives_the_sums_of_the_torch_model(model: MPNetModel, fo
 
 def test_eight_bits_hardly_turn_a_vector(model: MPNetModel, folder: Path) -> None:
     rounded = False
-    for one, found in zip(WINDOWS, OnnxModel(folder).run(WINDOWS), strict=True):
+    for one, found in zip(WINDOWS, onnx_model(folder).run(WINDOWS), strict=True):
         sums = torch_sums(model, one)
         lengths = np.linalg.norm(sums, axis=1) * np.linalg.norm(found.sums, axis=1)
         assert ((sums * found.sums).sum(axis=1) / lengths).min() > 0.98
@@ -109,7 +109,8 @@ def test_rows_scaled_one_by_one_survive_a_huge_one(by_row: bool, drowned: bool) 
     x[0, 0] *= 1000
     weight, bias = random.normal(size=(8, 16)).astype(np.float32), random.normal(size=8).astype(np.float32)
     graph = Graph(heads=1, exact=False, epsilon=1e-5, by_row=by_row)
-    graph.output(graph.linear(graph.input("x", TensorProto.FLOAT, [1, "t", 16]), weight, bias), "y")
+    x_in = graph.input("x", TensorProto.FLOAT, [1, "t", 16])
+    graph.output(graph.linear(x_in, weight, bias), "y", [1, "t", 8])
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(graph.serialise(), options, providers=["CPUExecutionProvider"])

@@ -10,6 +10,7 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from index_build import pdf
 from index_build.pdf import read_pdf
 from index_build.sources import Reject, read
 from search.errors import InputError
@@ -76,6 +77,28 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
+def test_of_a_word_without_end_the_beginning_is_read() -> None:
+    lines = [(90, 700, 20, "A title of words"), (90, 600, 10, "Abstract"), (90, 580, 10, "a" * 200_000)]
+    paper = read_pdf(draw(lines))
+    assert paper.title == "A title of words"
+    assert 90_000 < len(paper.abstract) <= 100_000
+
+
+def test_of_a_page_without_end_the_beginning_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf, "_MOST_PIECES", 100)
+    lines = [(90, 700, 20, "A title of words"), (90, 600, 10, "Abstract"), *[(90, 580, 10, "rain ")] * 300]
+    paper = read_pdf(draw(lines))
+    assert paper.title == "A title of words"
+    assert 90 < paper.abstract.count("rain") <= 100
+
+
+def test_the_doi_may_stand_apart() -> None:
+    lines = [(90, 700, 20, "A title of words"), (90, 600, 10, "Abstract"), (90, 580, 10, "We count.")]
+    for written in ("doi: 10.1000/rain", "DOI 10.1000/rain", "doi .  10.1000/rain", "doi.org/10.1000/rain"):
+        assert read_pdf(draw([*lines, (90, 40, 8, written)])).doi == "10.1000/rain"
+    assert read_pdf(draw([*lines, (90, 40, 8, "doi :: 10.1000/rain")])).doi == ""
+
+
 def test_one_column() -> None:
     page = [
         *block(100, 740, 18, [TITLE]),
@@ -129,6 +152,49 @@ def test_ligatures_and_cut_words_are_made_whole() -> None:
     paper = read_pdf(draw(page))
     assert paper.title == "Efficient flow of classification"
     assert paper.abstract == "We find the flow and the classification of a well-known type of rain."
+
+
+def test_hyphens_of_compounds_stay_and_those_of_syllables_go() -> None:
+    cut = (
+        "Abstract|A pre-|dictive model of real-|world rain by Marslen-|Wilson, in left-|to-right order (c)-"
+        "|type, with word-|based and multi-|agent rules of GPT-|3 and target-|language recogni-|tion."
+    )
+    page = [*block(100, 740, 18, ["Learning left-to-", "right rain"]), *block(100, 600, 10, cut.split("|"))]
+    paper = read_pdf(draw(page))
+    assert paper.title == "Learning left-to-right rain"
+    assert paper.abstract == (
+        "A predictive model of real-world rain by Marslen-Wilson, in left-to-right order (c)-type, with "
+        "word-based and multi-agent rules of GPT-3 and target-language recognition."
+    )
+
+
+def test_a_title_in_small_capitals() -> None:
+    title = [
+        (100, 740, 18, "C"), (113, 740, 13, "OUNTING"), (190, 740, 13, "RAIN"), (240, 740, 18, " 2-D O"),
+        (304, 740, 13, "FFICE"), (180, 718, 13, "WINDOWS"),
+    ]  # fmt: skip
+    page = [*title, *block(100, 680, 10, ["A. Author"]), *block(100, 600, 10, ["Abstract", *ABSTRACT])]
+    assert read_pdf(draw(page)).title == "COUNTING RAIN 2-D OFFICE WINDOWS"
+
+
+def test_a_box_of_notes_beside_the_abstract_is_no_part_of_it() -> None:
+    text = wrapped(". ".join(ABSTRACT), 50)
+    page = [
+        *block(50, 740, 18, [TITLE]),
+        *block(50, 650, 8, ["ARTICLE INFO", "Received 1 May", "Keywords:", "rain", "snow", "hail"]),
+        *block(200, 650, 10, ["Abstract", *text]),
+        *block(50, 500, 12, ["1 Introduction"]),
+    ]
+    assert read_pdf(draw(page)).abstract == ". ".join(ABSTRACT)
+
+
+def test_without_a_heading_the_address_above_is_no_part_of_the_abstract() -> None:
+    page = [
+        *block(50, 740, 18, [TITLE]),
+        *block(50, 700, 10, ["Ada Author", "Institute of Rain"]),
+        *block(50, 660, 10, wrapped(". ".join(ABSTRACT), 80)),
+    ]
+    assert read_pdf(draw(page)).abstract == ". ".join(ABSTRACT)
 
 
 def test_an_abstract_without_a_heading() -> None:

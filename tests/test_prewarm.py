@@ -9,13 +9,13 @@ import pytest
 
 from index_build import prewarm, steps
 from index_build.cache import keys_of
-from index_build.report import verify
-from search import manifest as layout
-from search.encoding import Encoded, load_encoder
-from search.sentences import split_paper
-from search.store import Snapshot, Store
-from search.types import Paper
-from search.vectors import nearest, recall
+from index_build.verify import verify
+from search.corpus import layout
+from search.corpus.faiss_index import nearest, recall
+from search.corpus.store import Snapshot, Store
+from search.encoder.loading import load_encoder
+from search.text.sentences import split_paper
+from search.types import Encoded, Paper
 from tests.random_encoder import RandomEncoder
 
 PAPERS = [

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search import query as queries
 from search.errors import InputError
+from search.query import choosing as queries
+from search.query import saving
 from search.types import Choice, Facet, Filters, Matcher, Query, QueryPaper, QuerySentence
 
 PAPER = QueryPaper(
@@ -40,7 +41,7 @@ def test_same_method_different_problem():
 
 def test_sentences_one_by_one_and_all():
     assert choices(queries.choose_sentences(PAPER, [1, 2], avoid=[0])) == [AVOID, MATCH, MATCH, IGNORE]
-    assert choices(queries.choose_all(queries.choose_sentences(PAPER, [0]))) == [MATCH] * 4
+    assert choices(queries.choose_sentences(PAPER, range(4))) == [MATCH] * 4
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_facet_without_sentences_says_what_to_do():
     [
         (Query(()), "nothing to search for"),
         (Query((QueryPaper("", (QuerySentence("  "),)),)), "nothing to search for"),
-        (Query((queries.choose_sentences(PAPER, []),)), "No sentence is chosen"),
+        (Query((queries.choose_sentences(PAPER, []),)), "No sentence is set to"),
         (Query((PAPER,), top=0), "1 to 1000 results, not 0"),
         (Query((PAPER,) * 201), "up to 200 papers"),
         (Query((QueryPaper("", (QuerySentence("a"), QuerySentence("b", weight=float("nan")))),)), "weight"),
@@ -107,24 +108,24 @@ any_query = st.builds(
 
 @given(any_query, words)
 def test_a_query_survives_a_file_and_a_link(query, build_id):
-    assert queries.from_json(queries.to_json(query, build_id)) == queries.SavedQuery(query, build_id)
-    assert queries.from_link(queries.to_link(query, build_id)) == queries.SavedQuery(query, build_id)
+    assert saving.from_json(saving.to_json(query, build_id)) == saving.SavedQuery(query, build_id)
+    assert saving.from_link(saving.to_link(query, build_id)) == saving.SavedQuery(query, build_id)
 
 
 def test_an_empty_list_of_papers_stays_a_filter():
     query = Query((PAPER,), filters=Filters(ids=()))
-    assert queries.from_json(queries.to_json(query)).query.filters.ids == ()
+    assert saving.from_json(saving.to_json(query)).query.filters.ids == ()
 
 
 def test_a_link_to_a_corpus_paper_is_short_and_holds_no_text():
     paper = QueryPaper(PAPER.title, PAPER.sentences, paper_id="arxiv:2101.00001")
-    link = queries.to_link(Query((paper,)), "20260101")
+    link = saving.to_link(Query((paper,)), "20260101")
     assert len(link) < 400
-    assert [sentence.text for sentence in queries.from_link(link).query.papers[0].sentences] == [""] * 4
+    assert [sentence.text for sentence in saving.from_link(link).query.papers[0].sentences] == [""] * 4
 
 
 def damaged(**changes: object) -> str:
-    return json.dumps(json.loads(queries.to_json(Query((PAPER,)))) | changes)
+    return json.dumps(json.loads(saving.to_json(Query((PAPER,)))) | changes)
 
 
 @pytest.mark.parametrize(
@@ -144,10 +145,10 @@ def damaged(**changes: object) -> str:
 )
 def test_a_damaged_file_gives_one_sentence(text, says):
     with pytest.raises(InputError, match=says):
-        queries.from_json(text)
+        saving.from_json(text)
 
 
-@pytest.mark.parametrize("link", ["", "abc", "%%%", queries.to_link(Query((PAPER,)))[:-20]])
+@pytest.mark.parametrize("link", ["", "abc", "%%%", saving.to_link(Query((PAPER,)))[:-20]])
 def test_a_damaged_link_gives_one_sentence(link):
     with pytest.raises(InputError, match="copy it again"):
-        queries.from_link(link)
+        saving.from_link(link)

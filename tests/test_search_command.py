@@ -58,7 +58,7 @@ def test_standard_input_and_json(run):
     assert code == 0
     assert content["schema"] == 1
     assert len(content["results"]) == 2
-    assert set(content) == {"schema", "build", "query", "candidates", "seconds", "results"}
+    assert set(content) == {"schema", "build", "query", "candidates", "lacking", "seconds", "results"}
     first = content["results"][0]
     assert (first["rank"], first["id"]) == (1, "fraud-graphs")
     assert set(first["evidence"]) == {"sentences", "whole_paper", "words", "avoided", "whole_counts"}
@@ -142,6 +142,23 @@ def test_a_saved_query_runs_again(run, tmp_path):
     again = run(str(saved), "--json")[1]
     assert ids(again) == ids(first)
     assert len(ids(run(str(saved), "--top", "2", "--json")[1])) == 2
+
+
+def test_a_record_says_what_was_done_and_runs_again(run, tmp_path):
+    asked = ("--id", "fraud-trees", "--avoid", "1", "--year-from", "1990", "--top", "5", "--json")
+    first = run(*asked, "--record", str(tmp_path / "record.json"))[1]
+    assert ids(run(str(tmp_path / "record.json"), "--json")[1]) == ids(first)
+    record = json.loads((tmp_path / "record.json").read_text())["record"]
+    assert [each["id"] for each in record["results"]] == ids(first)
+    stages = record["papers"]
+    assert stages["in the corpus"] >= stages["after the filters"] >= stages["compared sentence by sentence"]
+    assert stages["shown"] == len(ids(first))
+    run(*asked, "--record", str(tmp_path / "record.md"))
+    told = (tmp_path / "record.md").read_text()
+    assert "1. (background, avoided) Stolen credit cards" in told
+    assert "- year from: 1990" in told
+    assert f"encoder: {record['models']['encoder']}" in told
+    assert record["corpus"]["build_id"] in told
 
 
 def test_sentences_are_listed_with_their_numbers(run):

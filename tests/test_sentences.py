@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.sentences import parse_pasted, split, split_paper
+from search.text.pasted import parse_pasted
+from search.text.sentences import split, split_paper
 from search.types import Facet, Paper, Section, Sentence
 
 HARD = {
@@ -75,6 +76,39 @@ def test_one_giant_sentence_stays_whole():
 def test_text_that_is_not_language_is_split_in_time():
     # A megabyte of dots once took minutes; now it is cut into stretches.
     assert len(split("a. " * 30_000)) >= 1
+
+
+@pytest.mark.parametrize("unit", ["a", "a.", "漢", "a\n", "1!"])
+def test_a_word_without_end_is_cut(unit):
+    """No stretch is longer than what Punkt gets at once; nothing is lost."""
+    text = unit * (90_000 // len(unit))
+    sentences = split(text)
+    assert max(len(sentence.text) for sentence in sentences) <= 20_300
+    assert "".join(sentence.text for sentence in sentences).replace("\n", "") == text.replace("\n", "")
+
+
+def test_thousands_of_sections_give_their_facets():
+    text = "We count. " * 1900
+    facets = [Facet.METHOD, Facet.RESULT] * 950
+    sections = tuple(Section(10 * at, 10 * at + 10, facet) for at, facet in enumerate(facets) if at % 5)
+    paper = split_paper(Paper("a", "Rain", text, sections=sections))
+    expected = [facet if at % 5 else None for at, facet in enumerate(facets)]
+    assert [sentence.facet for sentence in paper.sentences] == expected
+    assert [sentence.hinted for sentence in paper.sentences] == [facet is not None for facet in expected]
+
+
+def test_words_cut_at_line_ends_are_made_whole():
+    text = "Rain\n\nA multi-\nagent sys-\ntem and self-\nmade tools, as multi-agents go, are\nhere: 漢-\nabc"
+    assert parse_pasted(text) == (
+        "Rain",
+        "A multi-agent system and self-made tools, as multi-agents go, are here: 漢abc",
+    )
+
+
+def test_many_cut_words_are_made_whole():
+    cut = " ".join(f"wo-\nrd{number}" for number in range(5000))
+    whole = " ".join(f"word{number}" for number in range(5000))
+    assert parse_pasted(f"Rain\n\n{cut}") == ("Rain", whole)
 
 
 def test_wrapped_lines_are_only_spaces():

@@ -25,8 +25,8 @@ from index_build.sources import (
 )
 from index_build.sources.openalex import rebuild
 from index_build.sources.rejects import BadRecord
-from search.sentences import split_paper
-from search.store import Store
+from search.corpus.store import Store
+from search.text.sentences import split_paper
 from search.types import Facet, Paper
 
 ARXIV = {
@@ -394,3 +394,102 @@ def test_the_real_collections_are_read_whole(shared_data: Path) -> None:
         assert len(papers) == count
         assert not any(isinstance(paper, Reject) for paper in papers)
         assert len({paper.id for paper in papers if isinstance(paper, Paper)}) == count
+
+
+def titles(data: str) -> list[str]:
+    return [
+        item.title if isinstance(item, Paper) else f"{item.reason} at {item.place}"
+        for item in read_bytes(data.encode(), "x")
+    ]
+
+
+def as_json(*names: str, indent: int | None = None, **more: object) -> str:
+    return json.dumps([{"title": name, **more} for name in names], indent=indent)
+
+
+PAGE = (
+    '{{"total": 4, "offset": {0}, "data": [{{"title": "{1}", "authors": [{{"name": "A"}}, {{"name": "B"}}]}}'
+    "]}}"
+)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("between", ["", "\n", "\n\n", ",\n", "\n\ufeff"])
+def test_every_array_is_read(indent: int | None, between: str) -> None:
+    data = between.join([as_json("A", "B", indent=indent), as_json("C", indent=indent), '{"title": "D"}'])
+    assert titles(data) == ["A", "B", "C", "D"]
+
+
+@pytest.mark.parametrize("between", ["", "\n", ",\n"])
+@pytest.mark.parametrize("pretty", [False, True])
+def test_every_page_of_an_answer_is_read(between: str, pretty: bool) -> None:
+    pages = [PAGE.format(0, "A"), PAGE.format(1, "B"), PAGE.format(2, "C")]
+    if pretty:
+        pages = [json.dumps(json.loads(page), indent=1) for page in pages]
+    assert titles(between.join(pages)) == ["A", "B", "C"]
+    assert titles("[" + ",".join(pages) + "]") == ["A", "B", "C"]
+
+
+def test_answers_within_answers_are_read() -> None:
+    works = as_json("A", "B")
+    assert titles('{"status": "ok", "message": {"total-results": 2, "items": ' + works + "}}") == ["A", "B"]
+    assert titles('{"response": {"numFound": 2, "docs": ' + works + '}}\n{"title": "C"}') == ["A", "B", "C"]
+    assert titles('{"data": []}\n{"data": [{"title": "A"}]}\n') == ["A"]
+
+
+def test_an_answer_longer_than_a_piece_of_the_file_is_read_in_pieces() -> None:
+    names = [f"T{number}" for number in range(5000)]
+    works = json.dumps([{"title": name, "references": [{"id": "x"}]} for name in names])
+    answer = '{"meta": {"count": 5000, "x": [1, 2]}, "results": ' + works + ', "group_by": []}'
+    assert titles(answer) == names
+    assert titles(answer + "\n" + answer) == names * 2
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_inside_a_record_is_not_the_list_of_records(indent: int | None) -> None:
+    record = {"title": "A", "data": [{"title": "inner"}], "items": [{"title": "inner"}]}
+    assert titles(json.dumps(record, indent=indent)) == ["A"]
+    assert titles(json.dumps([record, {"title": "B"}], indent=indent)) == ["A", "B"]
+    later = {"id": "x", "references": {"items": [{"title": "inner"}]}, "title": "A"}
+    assert titles(json.dumps(later, indent=indent) + "\n" + json.dumps({"title": "B"})) == ["A", "B"]
+
+
+BROKEN = [
+    '{"title": "B" "authors": [{"name": "A"}, {"name": "B"}]}',
+    '{"title": "B", "authors": [{"name": "A"}, {"name": "B"},]}',
+    "{'title': 'B', 'authors': [{'name': 'A'}, {'name': 'B'}]}",
+    '{"title": "B, "authors": [{"name": "A"}, {"name": "B"}]}',
+    '{"title": "B", "authors": [{"name": "A"}, {"name": "B"}}',
+    '{"title": undefined}',
+    '{"title"}',
+    "nonsense",
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("between", [", ", ",\n"])
+def test_a_broken_element_costs_only_itself(broken: str, between: str) -> None:
+    array = "[" + between.join(['{"title": "A"}', broken, '{"title": "C"}', '{"title": "D"}']) + "]"
+    found = titles(array + "\n" + as_json("E"))
+    assert found[0] == "A"
+    assert found[1].startswith("not valid JSON at ")
+    assert found[-2:] == ["D", "E"]
+    assert "C" in found
+
+
+def test_a_broken_line_costs_only_itself() -> None:
+    for broken in BROKEN:
+        found = titles('{"title": "A"}\n' + broken + '\n{"title": "C"}\n')
+        assert (found[0], found[1], found[-1]) == ("A", "not valid JSON at line 2", "C")
+
+
+def test_several_values_in_a_line_and_a_value_over_several_lines() -> None:
+    data = (
+        '{"title": "A"}{"title": "B"} {"title": "C"}\n[{"title": "D"}]\n{\n"title": "E"\n}\n{"title": "F"}\n'
+    )
+    assert titles(data) == ["A", "B", "C", "D", "E", "F"]
+
+
+def test_line_ends_within_a_text_do_no_harm() -> None:
+    assert titles('[{"title": "A\nB\tC"}]') == ["A B C"]
+    assert titles('{"title": "A\u2028B"}\n{"title": "C"}\n') == ["A B", "C"]

@@ -27,7 +27,7 @@ from index_build.sources.sections import (
     join_sentences,
     with_colons,
 )
-from search.sentences import split_paper
+from search.text.sentences import split_paper
 from search.types import Facet, Paper
 
 
@@ -116,14 +116,14 @@ def test_links_and_dois_complete_the_identifiers() -> None:
         ("Author, A. and Author, B.", ("Author, A.", "Author, B.")),
         ("A. Author, B. Author and C. Author", ("A. Author", "B. Author", "C. Author")),
         ("A. Author, B. Author, and C. Author", ("A. Author", "B. Author", "C. Author")),
-        ("Author AB, Author CD.", ("Author AB", "Author CD")),
+        ("Author AB, Author CD.", ("Author, AB", "Author, CD")),
         ("Author, Ada", ("Author, Ada",)),
         ("van der Author, Ada B.", ("van der Author, Ada B.",)),
         ("Author", ("Author",)),
         (["A. Author", {"name": "B. Author"}, None, 7], ("A. Author", "B. Author", "7")),
         ([{"family": "Author", "given": "A."}], ("Author, A.",)),
         ([{"last": "Bee", "first": "B.", "middle": ["C."]}], ("Bee, B. C.",)),
-        (["A. Author", "A. Author"], ("A. Author",)),
+        (["A. Author", "A. Author"], ("A. Author", "A. Author")),
         (None, ()),
     ],
 )  # fmt: skip
@@ -271,3 +271,55 @@ def test_given_sentences_have_exact_spans(labelled: list[tuple[str, object]]) ->
     for sentence in sentences:
         assert abstract[sentence.start : sentence.end] == sentence.text
         assert sentence.hinted == (sentence.facet is not None)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "10.1002/(SICI)1521-3951(199911)216:1<391::AID-PSSB391>3.0.CO;2-K",
+        "https://doi.org/10.1002/(SICI)1521-3951(199911)216:1%3C391::AID-PSSB391%3E3.0.CO;2-K",
+        "10.1002/(SICI)1521-3951(199911)216:1&lt;391::AID-PSSB391&gt;3.0.CO;2-K",
+        "10.1002/(SICI)1521-3951(199911)216:1&amp;lt;391::AID-PSSB391&amp;gt;3.0.CO;2-K",
+        r"10.1002/(SICI)1521-3951(199911)216:1{\textless}391::AID-PSSB391{\textgreater}3.0.CO;2-K",
+        r"10.1002/(SICI)1521-3951(199911)216:1\textless{}391::AID-PSSB391\textgreater{}3.0.CO;2-K",
+        r"10.1002/(SICI)1521-3951(199911)216:1\textless391::AID-PSSB391\textgreater3.0.CO;2-K",
+        "10.1002/(SICI)1521-3951(199911)216:1$<$391::AID-PSSB391$>$3.0.CO;2-K",
+        "http://dx.doi.org/10.1002%2F(SICI)1521-3951(199911)216%3A1%3C391%3A%3AAID-PSSB391%3E3.0.CO%3B2-K",
+    ],
+)
+def test_dois_with_angle_brackets_are_whole(written: str) -> None:
+    assert doi_of(written) == "10.1002/(sici)1521-3951(199911)216:1<391::aid-pssb391>3.0.co;2-k"
+
+
+def test_angle_brackets_of_tags_end_a_doi() -> None:
+    assert (
+        doi_of("10.1175/1520-0477(1996)077<0437:TNYRP>2.0.CO;2")
+        == "10.1175/1520-0477(1996)077<0437:tnyrp>2.0.co;2"
+    )
+    assert doi_of("<a>10.1000/abc</a>") == "10.1000/abc"
+    assert doi_of("10.1000/abc<br>1 more") == "10.1000/abc"
+    assert doi_of("10.1000/abc&lt;br&gt;") == "10.1000/abc"
+
+
+@pytest.mark.parametrize(
+    "nothing", ["nan", "NA", "[No abstract available]", "No abstract available.", "None"]
+)
+def test_what_stands_for_no_text_is_no_text(nothing: str) -> None:
+    paper = complete(Paper(id="x", title="Rain", abstract=nothing, venue=nothing))
+    assert (paper.abstract, paper.venue) == ("", "")
+    with pytest.raises(BadRecord, match="no title and no abstract"):
+        complete(Paper(id="x", title=nothing, abstract=nothing))
+
+
+def test_words_that_only_look_like_nothing_stay() -> None:
+    for title in ("Nan, a study", "None of us", "NA+", "Abstract art"):
+        assert complete(Paper(id="x", title=title)).title == title
+
+
+def test_no_number_is_no_pubmed_id() -> None:
+    assert [pmid_of(value) for value in ("0", 0, "000", "PMID: 0", "0017")] == ["", "", "", "", "17"]
+
+
+def test_an_abstract_does_not_begin_with_unlabelled() -> None:
+    paper = complete(Paper(id="x", title="Rain", abstract="UNLABELLED: It rains."))
+    assert paper.abstract == "It rains."

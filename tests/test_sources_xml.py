@@ -8,7 +8,7 @@ import pytest
 
 from index_build.sources import Reject, detect, read, read_bytes
 from index_build.sources.acl import anthology_id_of
-from search.types import Facet, Paper
+from search.types import Facet, Kind, Paper, Reference
 
 ARTICLE = """
 <PubmedArticle>
@@ -166,6 +166,7 @@ def test_acl_anthology(tmp_path: Path) -> None:
         doi="10.18653/v1/2020.acl-main.12",
         url="https://aclanthology.org/2020.acl-main.12",
         source="acl",
+        reference=Reference(kind=Kind.PROCEEDINGS_PAPER, container="Proceedings of the Annual Meeting"),
     )
     assert isinstance(empty, Reject)
     assert empty.reason == "no title and no abstract"
@@ -191,3 +192,52 @@ def test_formats_are_told_apart() -> None:
     assert detect(pubmed(article(1)), "x.bib") == "pubmed"
     assert detect(ACL.encode(), "x.bib") == "acl"
     assert detect(b"<html><body>Title</body></html>", "x.xml") == "unknown"
+
+
+@pytest.mark.parametrize("declared", ["ANSI", "x-unknown", "windows-1252", "utf-16", "base64"])
+def test_an_encoding_that_does_not_exist_is_found_out(declared: str) -> None:
+    text = (
+        pubmed(article(1, "Über Öl und Größe")).decode().replace('encoding="UTF-8"', f'encoding="{declared}"')
+    )
+    for encoding in ("utf-8", "cp1252"):
+        (paper,) = read_bytes(text.encode(encoding), "x")
+        assert isinstance(paper, Paper)
+        assert paper.title == "Über Öl und Größe"
+
+
+def test_a_bad_byte_costs_one_character() -> None:
+    data = pubmed(article(1, "Über Größe Oel"), article(2, "Snow\x0b drift")).replace(b"Oel", b"\xd6l \xff")
+    rain, snow = read_bytes(data, "x")
+    assert isinstance(rain, Paper)
+    assert isinstance(snow, Paper)
+    assert (rain.title, snow.title) == ("Über Größe Öl ÿ", "Snow drift")
+
+
+def test_a_chapter_of_a_book() -> None:
+    chapter = """<PubmedBookArticle><BookDocument><PMID>9</PMID>
+      <ArticleIdList><ArticleId IdType="doi">10.1000/chapter</ArticleId></ArticleIdList>
+      <Book><Publisher><PublisherName>Press</PublisherName></Publisher>
+        <BookTitle>All about weather</BookTitle>
+        <PubDate><Year>2001</Year></PubDate>
+        <AuthorList Type="editors">
+          <Author><LastName>Bee</LastName><ForeName>Bob</ForeName></Author>
+        </AuthorList>
+      </Book>
+      <ArticleTitle>Rain</ArticleTitle>
+      <AuthorList Type="authors">
+        <Author><LastName>Author</LastName><ForeName>Ada</ForeName></Author>
+      </AuthorList>
+      <Abstract><AbstractText Label="UNLABELLED">It rains.</AbstractText></Abstract>
+    </BookDocument></PubmedBookArticle>"""
+    (paper,) = read_bytes(f"{HEAD}<PubmedArticleSet>{chapter}</PubmedArticleSet>".encode(), "x")
+    assert isinstance(paper, Paper)
+    assert (paper.title, paper.venue, paper.year) == ("Rain", "All about weather", 2001)
+    assert (paper.authors, paper.doi, paper.abstract) == (("Author, Ada",), "10.1000/chapter", "It rains.")
+
+
+def test_a_record_whose_beginning_is_lost_is_named() -> None:
+    data = pubmed(article(1), article(2), article(3)).replace(b"<PubmedArticle>", b"<PubmedArt", 2)
+    data = data.replace(b"<MedlineCitation", b"<Medline", 2)
+    items = list(read_bytes(data, "x"))
+    assert [item.id for item in items if isinstance(item, Paper)] == ["pmid:3"]
+    assert {item.reason for item in items if isinstance(item, Reject)} == {"record is not finished"}

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.synthetic import SENTENCES_PER_PAPER, make_corpus
-from index_build.report import verify
 from index_build.steps import build
-from search import manifest as layout
-from search.sentences import split_paper
-from search.store import Store
+from index_build.verify import verify
+from search.corpus import layout
+from search.corpus.faiss_index import VectorIndex
+from search.corpus.store import Store
+from search.text.sentences import split_paper
 from search.types import Paper
-from search.vectors import VectorIndex
 from tests.random_encoder import RandomEncoder
 
 

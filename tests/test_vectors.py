@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from index_build.prewarm import SHIPPED
+from search.corpus.faiss_index import VectorIndex, build_index, nearest, recall
+from search.corpus.vector_file import VectorFile
 from search.errors import CorpusError
-from search.vectors import VectorFile, VectorIndex, build_index, nearest, recall
 
 Floats = NDArray[np.float32]
 
@@ -60,6 +61,7 @@ def test_flat_recall(flat: VectorIndex, real: Floats, queries: Floats) -> None:
     assert (np.diff(scores, axis=1) <= 0).all()
 
 
+@pytest.mark.slow
 def test_recall_of_lists(lists: tuple[VectorIndex, Floats], queries: Floats) -> None:
     index, vectors = lists
     assert "lists" in index.kind

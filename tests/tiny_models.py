@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, MPNetConfig, MPNetModel, PreTrainedTokenizerFast
+
+from search.encoder.labeller import FacetLabeller
+from search.encoder.onnx_graph import Tensors, graph_of_folder
+from search.encoder.onnx_model import OnnxModel
 
 WORDS = "we study a new method for graph search and show that it is fast the of results on large data".split()
 PIECES = [
@@ -33,6 +37,8 @@ def save_tokenizer(folder: Path, names: dict[str, str], length: int) -> int:
     tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
+    ends = [(names[which], vocabulary[names[which]]) for which in ("cls_token", "sep_token")]
+    tokenizer.post_processor = processors.TemplateProcessing(f"{ends[0][0]} $A {ends[1][0]}", None, ends)
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=length, **names).save_pretrained(
         folder
     )
@@ -58,10 +64,26 @@ def make_mpnet(folder: Path, places: int = 64) -> Path:
     return folder
 
 
+def onnx_model(
+    folder: Path, labeller: FacetLabeller | None = None, exact: bool = False, trained: Tensors | None = None
+) -> OnnxModel:
+    """The model in a folder as it runs without torch, labelling where a labeller is given."""
+    tensors, layer = None, 0
+    if labeller is not None:
+        tensors = {name: one.detach().numpy() for name, one in labeller.state_dict().items()}
+        layer = labeller.layer
+    graph = folder / "graph.onnx"
+    graph.write_bytes(graph_of_folder(folder, tensors, layer, exact, trained))
+    return OnnxModel(graph, tensors)
+
+
 def add_pooling(folder: Path, **mode: Any) -> Path:
     """Make it a sentence-transformers folder that pools in the given way."""
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
-    listed = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    listed = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(kinds.items())
+    ]
     (folder / "modules.json").write_text(json.dumps(listed))
     (folder / "1_Pooling").mkdir(exist_ok=True)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 32, **mode}))

@@ -1,18 +1,19 @@
-"""python -m training {facets,aspects}: makes the weights that are shipped under search/models."""
+"""python -m training {labeller,encoder,cocitations}: makes weights such as those in search/encoder/models."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
 from typing import Any
 
+from search.encoder.devices import require_torch
 from search.errors import TriptychError
 
 COMMANDS = {
-    "facets": "the facet labeller, from CSAbstruct and structured MEDLINE abstracts",
-    "aspects": "the default encoder's upper layers, from graded pools, a teacher and co-citations",
+    "labeller": "the facet labeller, from CSAbstruct and structured MEDLINE abstracts",
+    "encoder": "an encoder's upper layers, from graded pools (so the shipped weights were made)",
+    "cocitations": "an encoder's upper layers, from papers that one sentence cites (ASPIRE)",
 }
 
 
@@ -21,8 +22,9 @@ class Command(argparse.ArgumentParser):
 
     name: str = ""
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         if self.get_default("run") is None:
+            require_torch("Training", instead="")
             module = importlib.import_module(f"training.{self.name}")
             module.add_arguments(self)
             self.set_defaults(run=module.run)
@@ -38,8 +40,8 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    args = make_parser().parse_args(arguments)
     try:
+        args = make_parser().parse_args(arguments)
         return int(args.run(args))
     except TriptychError as error:
         print(error, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Several processes train one model together when `torchrun` starts them: GPUs, or cores of a busy CPU."""
+"""Several processes that train one model together, each on its own GPU or core; `torchrun` starts them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from torch import distributed, nn
 
 PATIENCE = timedelta(hours=12)
-"""The first worker may compute hidden states for long while the others wait."""
+"""How long a worker waits for the others: the first may compute hidden states for hours."""
 
 
 def join_workers() -> None:
-    """Meet the other workers, if `torchrun` started any."""
+    """Connect to the other workers, if `torchrun` started any."""
     if int(os.environ.get("WORLD_SIZE", "1")) > 1 and not distributed.is_initialized():
         distributed.init_process_group(timeout=PATIENCE)
 
@@ -26,13 +26,13 @@ def workers() -> int:
 
 
 def worker() -> int:
-    """The number of this one; the first keeps the books."""
+    """The number of this worker; the first, 0, writes the files."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 @contextmanager
 def first_worker_first() -> Iterator[None]:
-    """The others find in the cache what the first has computed."""
+    """The first worker runs the block alone; the others run it after that and find its results cached."""
     if workers() > 1 and worker() > 0:
         distributed.barrier()
     yield
@@ -41,12 +41,12 @@ def first_worker_first() -> Iterator[None]:
 
 
 def my_part(numbers: NDArray[np.int64]) -> list[int]:
-    """This worker's examples of a batch; all of them where there are fewer than workers."""
+    """This worker's examples of a batch; all examples if there are fewer than workers."""
     return list(numbers[worker() :: workers()] if len(numbers) >= workers() else numbers)
 
 
 def share_gradients(model: nn.Module) -> None:
-    """Mean over the workers, each of which saw its part of the batch."""
+    """Replace the gradients by their mean over all workers."""
     if workers() > 1:
         gradients = [value.grad for value in model.parameters() if value.grad is not None]
         together = nn.utils.parameters_to_vector(gradients) / workers()

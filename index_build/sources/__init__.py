@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from index_build.sources.detection import detect
-from index_build.sources.rejects import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, log, reject
 from index_build.sources.streams import CHUNK, Damaged, unpack
 from search.errors import InputError
 from search.types import Paper
@@ -19,21 +19,45 @@ __all__ = ["FORMATS", "Reason", "Reject", "detect", "files_of", "read", "read_by
 FORMATS = {
     "acl": "acl",
     "arxiv": "arxiv",
+    "atom": "atom",
     "beir": "beir",
     "bibtex": "bibtex",
+    "biorxiv": "biorxiv",
+    "cff": "cff",
+    "crossref": "crossref",
     "csfcube": "csfcube",
     "csl-json": "csl",
     "csv": "tables",
+    "datacite": "datacite",
+    "dblp": "dblp",
+    "endnote-xml": "endnote_xml",
+    "enw": "enw",
+    "eric": "eric",
+    "europe-pmc": "europe_pmc",
+    "jats": "jats",
     "jsonl": "generic",
+    "marcxml": "marc",
+    "mods": "mods",
     "nbib": "nbib",
+    "oai": "oai",
     "openalex": "openalex",
+    "ovid": "ovid",
     "pdf": "pdf",
     "pubmed": "pubmed",
+    "refworks": "refworks",
     "ris": "ris",
     "s2": "semantic_scholar",
+    "tei": "tei",
     "wos": "wos",
+    "xlsx": "workbooks",
+    "zotero": "zotero",
+    "zotero-rdf": "zotero_rdf",
 }
 """The name of each format, as in `Paper.source`, and the module here that reads it."""
+
+
+_MAY_LACK_ABSTRACTS = frozenset({"cff", "dblp"})
+"""Formats in which abstracts are rare or none; a file of them without any is said to have none."""
 
 
 def files_of(path: Path) -> list[Path]:
@@ -84,23 +108,38 @@ def _read_file(path: Path, on_bytes: Callable[[int], None] | None) -> Iterator[P
 
 
 def read_stream(raw: io.RawIOBase | io.BytesIO, name: str) -> Iterator[Paper | Reject]:
-    """The papers of an open file; after a damage, one reject says where it broke off."""
+    """The papers of an open file, closed in the end; after a damage, one reject says where it broke off.
+
+    No file ends an import: a reader that fails outside of a record leaves one reject with the last place.
+    """
+    count = 0
     try:
-        stream = unpack(raw)
-        head = stream.peek(CHUNK)
-        kind = detect(head, name)
-        if kind in FORMATS:
-            yield from _read_format(kind, stream, name)
-        else:
-            yield reject(name, "file", Reason.UNKNOWN_FORMAT if head.strip() else Reason.EMPTY_FILE, head)
+        with unpack(raw) as stream:
+            head = stream.peek(CHUNK)
+            kind = detect(head, name)
+            if kind in FORMATS:
+                for item in _read_format(kind, stream, name):
+                    count += 1
+                    yield item
+            else:
+                yield reject(name, "file", Reason.UNKNOWN_FORMAT if head.strip() else Reason.EMPTY_FILE, head)
     except Damaged as damage:
         yield reject(name, str(damage), Reason.CUT_OFF)
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        log.warning("%s after %d items: %r", name, count, error)
+        yield reject(name, f"after record {count}", Reason.FAULT)
 
 
 def _read_format(kind: str, stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    found = False
+    found = papers = abstracts = False
     for item in import_module(f"{__name__}.{FORMATS[kind]}").read(stream, name):
         found = True
+        if isinstance(item, Paper):
+            papers, abstracts = True, abstracts or bool(item.abstract)
         yield item
     if not found:
         yield reject(name, "file", Reason.NO_RECORDS)
+    elif kind in _MAY_LACK_ABSTRACTS and papers and not abstracts:
+        yield reject(name, "file", Reason.NO_ABSTRACTS)

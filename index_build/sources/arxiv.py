@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from index_build.markup import latex_text
 from index_build.sources.arxiv_categories import field_names
 from index_build.sources.json_records import Record, read_json
+from index_build.sources.names import tidy_names
 from index_build.sources.records import (
     arxiv_of,
     authors_of,
@@ -18,22 +19,23 @@ from index_build.sources.records import (
     name_paper,
     objects_of,
     plain,
-    unique,
     year_of,
 )
+from index_build.sources.references import make_reference
 from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections, with_colons
-from search.types import Paper
+from search.types import Kind, Paper, Reference
 
 _VOLUME = re.compile(
-    r"[,:;(\s]*(?:\b(?:vol(?:ume)?|v|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?"
+    r"(?<![,:;(\s])[,:;(\s]*(?:\b(?:vol(?:ume)?|v|no|issue|pp?|pages?|art(?:icle)?)\b\.?\s*)?[(\[]?"
     r"(?<!\d)(?!\d+(?:st|nd|rd|th)\b|\d{4} [A-Z])\d.*",
     re.IGNORECASE | re.DOTALL,
 )
 _ENDS = re.compile(
-    r"^\d{4} (?=[A-Z])|[, ]+(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?$", re.I
+    r"^\d{4} (?=[A-Z])|(?<![, ])[, ]+(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?$",
+    re.I,
 )
-_OPEN_BRACKET = re.compile(r"\s*\([^)]*$")
+_OPEN_BRACKET = re.compile(r"\A((?>.*\))?+[^(]*+)\(.*", re.DOTALL)
 _TIGHT_STOP = re.compile(r"\.(?=[A-Z])")
 
 
@@ -59,8 +61,22 @@ def to_paper(record: Record) -> Paper:
             arxiv_id=arxiv_id,
             url=f"https://arxiv.org/abs/{arxiv_id}" if arxiv_id else "",
             source="arxiv",
+            reference=_reference(record),
             sections=find_sections(abstract),
         )
+    )
+
+
+def _reference(record: Record) -> Reference:
+    """A preprint, unless it names its journal: then the venue tells what it is."""
+    get = record.get
+    versions = objects_of(get("versions"))
+    published = plain(get("journal-ref"))
+    return make_reference(
+        kind=None if published else Kind.PREPRINT,
+        date=versions[0].get("created") if versions and not published else None,
+        number=None if published else get("report-no"),
+        licence=get("license"),
     )
 
 
@@ -69,7 +85,7 @@ def _authors(record: Record) -> tuple[str, ...]:
     if not isinstance(parsed, list):
         return authors_of(latex_text(plain(record.get("authors"))).replace(", ", " and "))
     names = ([plain(part) for part in name[:3]] for name in parsed if isinstance(name, list))
-    return unique(full_name(*name) for name in names if name)
+    return tidy_names(full_name(*name) for name in names if name)
 
 
 def _year(record: Record) -> int | None:
@@ -80,7 +96,7 @@ def _year(record: Record) -> int | None:
 def journal_of(reference: str) -> str:
     """The journal in a reference, without volume and pages: "Phys.Rev.D76:013009,2007" as "Phys. Rev. D"."""
     reference = latex_text(reference)
-    journal = _OPEN_BRACKET.sub("", _ENDS.sub("", _VOLUME.sub("", reference)))
+    journal = _OPEN_BRACKET.sub(r"\1", _ENDS.sub("", _VOLUME.sub("", reference)))
     journal = _TIGHT_STOP.sub(". ", journal).strip(" ,;:")
     if journal.lower().startswith(("proc", "in proc")):
         journal = journal.split(",")[0]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import io
-import logging
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
-import bibtexparser
 from bibtexparser.middlewares.names import (
     InvalidNameError,
     parse_single_name_into_parts,
     split_multiple_persons_names,
 )
-from bibtexparser.model import DuplicateFieldKeyBlock
 
-from index_build.markup import latex_text
-from index_build.sources.blocks import Block, papers_of, read_blocks
+from index_build.markup import in_one_line, latex_text
+from index_build.sources.bibtex_entries import START, Entry, is_comment, parse_entry, split_entries
+from index_build.sources.blocks import Block, Layout, read_blocks
+from index_build.sources.names import split_names, tidy_names
 from index_build.sources.records import (
     arxiv_of,
     complete,
@@ -28,39 +28,80 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
-from index_build.sources.rejects import BadRecord, Reason, Reject
+from index_build.sources.references import kind_of_words, make_reference, note_of
+from index_build.sources.rejects import BadRecord, Reject, attempt, reject
 from index_build.sources.sections import find_sections
-from search.types import Paper
+from search.names import is_initials, is_suffix
+from search.types import Kind, Paper, Reference
 
-_START = re.compile(r"\s*@\s*[a-zA-Z]+\s*[{(]")
-_NOT_A_PAPER = re.compile(r"\s*@\s*(?:comment|preamble)\b", re.IGNORECASE)
-_STRING = re.compile(r"\s*@\s*string\b", re.IGNORECASE)
-_JOINED = re.compile(r"(?<=[\w\"}])\s*#\s*(?=[\w\"{])")
+_NOT_A_PAPER = re.compile(r"@\s*(?:comment|preamble)\b", re.IGNORECASE)
+_COLLECTIONS = frozenset(
+    "proceedings book collection mvbook mvproceedings mvcollection periodical reference".split()
+)
+"""Entries of which others are parts."""
+_INHERITED = "year date publisher editor series volume school institution".split()
+MOST_WAITING = 10_000
+"""Entries that are held until the one they are part of has come, which BibTeX wants after them."""
 _KEYWORD = re.compile(r"(?:[^{},;]|\{(?:[^{}]|\{[^{}]*\})*\})+")
 _ESCAPED = re.compile(r"\\([_%&#~$])")
 _VENUES = "journal journaltitle booktitle howpublished series school institution publisher".split()
 
-logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)  # what it logs comes back as a failed block
+LAYOUT = Layout(start=START)
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    """Papers in the order of the file; each entry knows the @string abbreviations before it."""
+    """Papers in the order of the file; those whose collection comes after them are given last."""
     abbreviations: dict[str, str] = {}
+    collections: dict[str, dict[str, str]] = {}
+    waiting: list[tuple[Block, Entry]] = []
+    for block in _entries(stream, name):
+        if isinstance(block, Reject):
+            yield block
+            continue
+        try:
+            entry = parse_entry(block.text, abbreviations)
+        except BadRecord as bad:
+            yield reject(name, block.place, bad.reason, block.text)
+            continue
+        if entry.kind == "string":
+            abbreviations |= entry.fields
+            continue
+        if entry.kind in _COLLECTIONS:
+            collections[entry.key.lower()] = entry.fields
+        if entry.fields.get("crossref", "").lower() in collections or len(waiting) == MOST_WAITING:
+            entry = _inherit(entry, collections)
+        elif entry.fields.get("crossref"):
+            waiting.append((block, entry))
+            continue
+        yield attempt(partial(to_paper, entry), name, block.place, block.text)
+    for block, entry in waiting:
+        yield attempt(partial(to_paper, _inherit(entry, collections)), name, block.place, block.text)
 
-    def blocks() -> Iterator[Block | Reject]:
-        for block in read_blocks(stream, name, _START):
-            if isinstance(block, Block) and _STRING.match(block.lines[0]):
-                strings = bibtexparser.parse_string(block.text).strings
-                abbreviations.update({string.key.lower(): str(string.value) for string in strings})
-            elif isinstance(block, Reject) or not _NOT_A_PAPER.match(block.lines[0]):
+
+def _entries(stream: io.BufferedReader, name: str) -> Iterator[Block | Reject]:
+    """The entries of a file that can be papers or abbreviations, and what lies outside of all entries."""
+    for block in read_blocks(stream, name, LAYOUT):
+        if isinstance(block, Reject):
+            if not all(map(is_comment, block.raw.split("\n"))):
                 yield block
+            continue
+        for entry in split_entries(block, name):
+            if isinstance(entry, Reject) or not _NOT_A_PAPER.match(entry.lines[0]):
+                yield entry
 
-    return papers_of(blocks(), name, lambda block: to_paper(block, abbreviations))
+
+def _inherit(entry: Entry, collections: Mapping[str, Mapping[str, str]]) -> Entry:
+    """The entry with what it lacks from the collection it is part of, whose title is its booktitle."""
+    whole = collections.get(entry.fields.get("crossref", "").lower(), {})
+    fields = {name: whole[name] for name in _INHERITED if name in whole}
+    if title := whole.get("booktitle") or whole.get("title"):
+        fields["booktitle"] = title
+    return Entry(entry.kind, entry.key, fields | entry.fields)
 
 
-def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
-    """A paper from an entry of any type; notes are not read, they may hold why a paper was found."""
-    key, values = _parse(block, abbreviations)
+def to_paper(entry: Entry) -> Paper:
+    """A paper from an entry of any type."""
+    values = entry.fields
     get = values.get
     title = latex_text(" ".join(filter(None, (get("title"), get("subtitle")))))
     abstract = latex_text(get("abstract", ""))
@@ -71,10 +112,10 @@ def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
     pmid = pmid_of(get("pmid"))
     return complete(
         Paper(
-            id=name_paper(f"bibtex:{key}-", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=name_paper(f"bibtex:{entry.key}-", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
-            authors=unique(_names(get("author") or get("editor", ""))),
+            authors=tuple(_names(get("author") or get("editor", ""))),
             year=year_of(get("year") or get("date")),
             venue="arXiv" if arxiv_of(venue) == arxiv_id != "" else venue,
             fields=_keywords(get("keywords", "")),
@@ -83,37 +124,97 @@ def to_paper(block: Block, abbreviations: Mapping[str, str]) -> Paper:
             pmid=pmid,
             url=url,
             source="bibtex",
+            reference=_reference(entry, venue, arxiv_id),
             sections=find_sections(abstract),
         )
     )
 
 
-def _parse(block: Block, abbreviations: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The key and the fields of an entry; a field that comes twice counts once."""
-    library = bibtexparser.parse_string(block.text)
-    repeated = [
-        failed.ignore_error_block
-        for failed in library.failed_blocks
-        if isinstance(failed, DuplicateFieldKeyBlock)
-    ]
-    if not library.entries and not repeated:
-        raise BadRecord(Reason.BAD_ENTRY)
-    entry = (library.entries or repeated)[0]
-    values: dict[str, str] = {}
-    for field in entry.fields:
-        enclosed = field.enclosing != "no-enclosing" and not repeated
-        value = str(field.value)
-        values.setdefault(field.key.lower(), value if enclosed else _value(value, abbreviations))
-    return entry.key.strip(), values
+_KINDS = {
+    name: kind
+    for kind, names in {
+        Kind.ARTICLE: "article",
+        Kind.PROCEEDINGS_PAPER: "inproceedings conference",
+        Kind.CHAPTER: "incollection inbook suppbook bookinbook suppcollection",
+        Kind.ENTRY: "inreference",
+        Kind.BOOK: "book mvbook booklet collection mvcollection reference mvreference periodical",
+        Kind.PROCEEDINGS: "proceedings mvproceedings",
+        Kind.THESIS: "phdthesis mastersthesis thesis",
+        Kind.REPORT: "techreport report manual",
+        Kind.MANUSCRIPT: "unpublished",
+        Kind.WEB_PAGE: "online electronic www",
+        Kind.DATASET: "dataset",
+        Kind.SOFTWARE: "software",
+        Kind.PATENT: "patent",
+        Kind.STANDARD: "standard",
+    }.items()
+    for name in names.split()
+}
+"""Entry types of BibTeX, BibLaTeX and IEEEtran."""
+_GENRES = {"phdthesis": "PhD thesis", "mastersthesis": "Master's thesis", "manual": "Manual"}
+_NUMBERED = (Kind.REPORT, Kind.PATENT, Kind.STANDARD)
+"""Kinds whose `number` is their own, not an issue's."""
 
 
-def _value(text: str, abbreviations: Mapping[str, str]) -> str:
-    """The text of a field as written: quoted, a number, an abbreviation, or these joined with "#"."""
-    pieces = (piece.strip() for piece in _JOINED.split(text))
-    return "".join(
-        piece[1:-1] if piece[:1] in ('"', "{") else abbreviations.get(piece.lower(), piece)
-        for piece in pieces
+def _reference(entry: Entry, venue: str, arxiv_id: str) -> Reference:
+    get = entry.fields.get
+    kind = _kind(entry, venue, arxiv_id)
+    own = kind in _NUMBERED
+    editor = get("editor")
+    return make_reference(
+        latex_text,
+        kind=kind,
+        genre=_TYPES.get(get("type", "").lower(), get("type")) or _GENRES.get(entry.kind),
+        date=_date(get("date", ""), get("month", ""), get("year", "")),
+        volume=get("volume"),
+        issue=get("issue") or (None if own else get("number")),
+        pages=get("pages"),
+        number=get("eid") or (get("number") if own else None),
+        series=get("series"),
+        edition=get("edition"),
+        publisher=next((get(name) for name in _PUBLISHERS if get(name)), None),
+        place=get("address") or get("location"),
+        event=get("eventtitle"),
+        editors=tuple(_names(editor)) if editor else (),
+        short_venue=get("shortjournal"),
+        issn=get("issn"),
+        isbn=get("isbn"),
+        pmcid=get("pmcid") or get("pmc"),
+        language=get("language") or get("langid"),
+        licence=get("license") or get("licence") or get("copyright"),
+        note=_note(get("note")),
+        accessed=get("urldate"),
+        key=entry.key,
     )
+
+
+_PUBLISHERS = "publisher school institution organization holder".split()
+_TYPES = {"phdthesis": "PhD thesis", "mathesis": "Master's thesis", "techreport": "Technical report"}
+"""BibLaTeX's names of its own types."""
+
+
+def _kind(entry: Entry, venue: str, arxiv_id: str) -> Kind | None:
+    subtype = entry.fields.get("entrysubtype")
+    if subtype and (named := kind_of_words(subtype)):
+        return named
+    kind = _KINDS.get(entry.kind)
+    place = venue.lower()
+    if kind in (Kind.ARTICLE, None, Kind.MANUSCRIPT) and (
+        place.startswith(("arxiv", "corr", "biorxiv", "medrxiv")) or (arxiv_id and not venue)
+    ):
+        return Kind.PREPRINT
+    return kind or kind_of_words(entry.fields.get("type", ""), entry.kind)
+
+
+def _date(date: str, month: str, year: str) -> str | None:
+    """A date to read; BibTeX's months are words, numbers, or "3 May"."""
+    if date or not month:
+        return date or None
+    return f"{year}-{int(month):02d}" if month.isdecimal() and len(month) < 3 else f"{month} {year}"
+
+
+def _note(note: str | None) -> str | None:
+    return note_of(latex_text(note)) if note else None
 
 
 def _keywords(text: str) -> tuple[str, ...]:
@@ -123,14 +224,31 @@ def _keywords(text: str) -> tuple[str, ...]:
 
 def _names(text: str) -> Iterator[str]:
     """Names as "Family, Given"; one that is wholly in braces is a group and stays as it is."""
-    for name in split_multiple_persons_names(text):
+    persons = split_multiple_persons_names(text)
+    if len(persons) == 1 and "{" not in text and _is_a_list(text):
+        yield from tidy_names(split_names(latex_text(text)))  # not BibTeX's way to part names
+        return
+    for person in persons:
+        if person == "others":  # BibTeX's "et al."
+            continue
         try:
-            parts = parse_single_name_into_parts(name)
+            parts = parse_single_name_into_parts(person)
         except InvalidNameError:
-            yield latex_text(name)
+            yield from tidy_names([latex_text(person)])
             continue
         family, given, suffix = (" ".join(words) for words in (parts.von + parts.last, parts.first, parts.jr))
-        yield latex_text(full_name(family, given, suffix))
+        if person.startswith("{") and not given:
+            yield in_one_line(latex_text(family))
+        elif given and "," not in person and all(map(is_initials, family.split())):
+            yield from tidy_names([latex_text(person)])  # "Family A.B."
+        else:
+            yield latex_text(full_name(family, given, suffix))
+
+
+def _is_a_list(text: str) -> bool:
+    """Whether commas or semicolons part names; "Family, Jr., Given" is one."""
+    parts = text.split(",")
+    return ";" in text or len(parts) > 3 or (len(parts) == 3 and not is_suffix(parts[1].strip()))
 
 
 def _arxiv_id(values: Mapping[str, str], venue: str) -> str:

@@ -16,6 +16,8 @@ from index_build.sources.records import (
     first_text,
     keywords_of,
     name_paper,
+    object_of,
+    objects_of,
     plain,
     pmid_of,
     texts_of,
@@ -23,9 +25,10 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.references import kind_of_words, make_reference, note_of
 from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
-from search.types import Paper
+from search.types import Kind, Paper, Reference
 
 _PMID_LINE = re.compile(r"^PMID: *(\d+)", re.MULTILINE)
 
@@ -35,7 +38,7 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 
 
 def to_paper(record: Record) -> Paper:
-    """A paper; of the notes only the line is read in which Zotero keeps the PMID."""
+    """A paper; Zotero keeps the PMID in a line of the notes."""
     get = record.get
     title, abstract = to_text(first_text(record, "title")), to_text(plain(get("abstract")))
     url, doi = url_of(get("URL")), doi_of(get("DOI"))
@@ -56,9 +59,83 @@ def to_paper(record: Record) -> Paper:
             pmid=pmid,
             url=url,
             source="csl-json",
+            reference=_reference(record),
             sections=find_sections(abstract),
         )
     )
+
+
+_KINDS = {
+    "article": Kind.PREPRINT,
+    "thesis": Kind.THESIS,
+    "book": Kind.BOOK,
+    "periodical": Kind.BOOK,
+    "proceedings": Kind.PROCEEDINGS,
+    "collection": Kind.BOOK,
+}
+"""Types whose name means another thing elsewhere."""
+
+
+def _kind(record: Record) -> Kind | None:
+    """The type; Crossref's posted contents and CSL's plain articles are preprints."""
+    name = plain(record.get("type")).lower()
+    if name == "book" and plain(record.get("genre")).lower() == "proceedings":
+        return Kind.PROCEEDINGS
+    return _KINDS.get(name) or kind_of_words(name)
+
+
+def _reference(record: Record) -> Reference:
+    get = record.get
+    licences = objects_of(get("license"))
+    return make_reference(
+        kind=_kind(record),
+        genre=get("genre"),
+        date=_date(record),
+        volume=get("volume"),
+        issue=get("issue"),
+        pages=get("page"),
+        number=first_text(record, "number", "article-number") if not _arxiv_id(record) else None,
+        series=first_text(record, "collection-title"),
+        edition=get("edition"),
+        publisher=get("publisher"),
+        place=get("publisher-place") or get("publisher-location"),
+        event=_event(record),
+        editors=authors_of(get("editor")),
+        short_venue=first_text(
+            record, "container-title-short", "short-container-title", "journalAbbreviation"
+        ),
+        issn=first_text(record, "ISSN"),
+        isbn=first_text(record, "ISBN"),
+        pmcid=get("PMCID"),
+        language=get("language"),
+        licence=plain(licences[0].get("URL")) if licences else get("license"),
+        note=note_of(plain(get("note"))),
+        accessed="-".join(map(str, _parts(get("accessed")))),
+        key=get("id"),
+    )
+
+
+def _event(record: Record) -> str:
+    event = record.get("event")
+    return first_text(record, "event-title") or plain(object_of(event).get("name") or event)
+
+
+def _parts(date: object) -> list[object]:
+    """The parts of a date, year first."""
+    parts = object_of(date).get("date-parts")
+    inner = parts[0] if isinstance(parts, list) and parts else []
+    usable = isinstance(inner, list) and all(isinstance(part, int | str) for part in inner)
+    return list(inner[:3]) if usable else []
+
+
+def _date(record: Record) -> str:
+    for name in ("issued", "published", "published-print", "published-online"):
+        parts = _parts(record.get(name))
+        if len(parts) > 1:
+            return "-".join(map(str, parts))
+        if text := first_text(object_of(record.get(name)), "raw", "literal"):
+            return text
+    return ""
 
 
 def _arxiv_id(record: Record) -> str:

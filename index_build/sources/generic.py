@@ -23,9 +23,11 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.references import kind_of_words, make_reference, others, page_range
 from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections, join_sentences
-from search.types import Paper, Sentence
+from search.references import EMPTY
+from search.types import Paper, Reference, Sentence
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
@@ -41,6 +43,7 @@ def to_paper(record: Record) -> Paper:
     doi = doi_of(get("doi") or get("DOI") or own_id)
     arxiv_id = arxiv_of(get("arxiv_id") or (own_id if own_id.startswith("arxiv:") else ""))
     pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))
+    fields = unique(texts_of(get("fields") or get("categories") or get("keywords")))
     return complete(
         Paper(
             id=own_id or name_paper("jsonl:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
@@ -49,16 +52,60 @@ def to_paper(record: Record) -> Paper:
             authors=authors_of(get("authors") or get("author")),
             year=year_of(get("year") or get("date") or get("published")),
             venue=to_text(first_text(record, "venue", "journal", "booktitle")),
-            fields=unique(texts_of(get("fields") or get("categories") or get("keywords"))),
+            fields=fields,
             doi=doi,
             arxiv_id=arxiv_id,
             pmid=pmid,
             url=url_of(get("url")),
             source="jsonl",
+            reference=reference_of(record, fields),
             sections=() if sentences else find_sections(abstract),
             sentences=sentences,
         )
     )
+
+
+def reference_of(record: Record, fields: tuple[str, ...]) -> Reference:
+    """What is printed beside the rest, from the usual names; most records have none of it."""
+    if record.keys().isdisjoint(_PRINTED):
+        return EMPTY
+    get = record.get
+    editors = get("editors") or get("editor")
+    return make_reference(
+        kind=kind_of_words(first_text(record, "type", "kind", "entrytype", "publication_type")),
+        genre=get("genre"),
+        date=first_text(record, "date", "publication_date", "published"),
+        volume=get("volume"),
+        issue=get("issue"),
+        pages=first_text(record, "pages", "page") or page_range(get("first_page"), get("last_page")),
+        number=first_text(record, "number", "article_number", "report_number"),
+        series=get("series"),
+        edition=get("edition"),
+        publisher=first_text(record, "publisher", "institution", "school"),
+        place=first_text(record, "place", "address"),
+        event=first_text(record, "event", "conference"),
+        editors=authors_of(editors) if editors else (),
+        container=first_text(record, "container"),
+        short_venue=first_text(record, "short_venue", "journal_abbreviation"),
+        issn=first_text(record, "issn", "ISSN"),
+        isbn=first_text(record, "isbn", "ISBN"),
+        pmcid=first_text(record, "pmcid", "PMCID"),
+        keywords=others(texts_of(get("keywords")), fields) if get("keywords") else (),
+        language=first_text(record, "language", "lang"),
+        licence=first_text(record, "licence", "license"),
+        note=get("publication_note"),
+        accessed=get("accessed"),
+        key=first_text(record, "key", "citation_key", "bibkey"),
+    )
+
+
+_PRINTED = frozenset(
+    "type kind entrytype publication_type genre date publication_date published volume issue pages page "
+    "first_page number article_number report_number series edition publisher institution school place "
+    "address event conference editors editor container short_venue journal_abbreviation issn ISSN isbn "
+    "ISBN pmcid PMCID keywords language lang licence license publication_note accessed key citation_key "
+    "bibkey".split()
+)
 
 
 def abstract_of(record: Record) -> tuple[str, tuple[Sentence, ...]]:

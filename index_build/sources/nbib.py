@@ -8,58 +8,86 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, papers_of, read_blocks
+from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.names import tidy_names
 from index_build.sources.pubmed import title_of
 from index_build.sources.records import complete, doi_of, name_paper, pmid_of, unique, year_of
+from index_build.sources.references import editors_of, kind_of_words, make_reference, others
 from index_build.sources.rejects import Reject
-from index_build.sources.sections import find_sections
-from search.types import Paper
+from index_build.sources.sections import find_sections, labelled
+from search.types import Kind, Paper, Reference
 
-_START = re.compile(r"\s*PMID ?-")
-_TAG = re.compile(r"([A-Z]{2,4}) {0,2}- ?(.*)")
-_INITIALS = re.compile(r"(.+) ([A-Z]{1,4})$")
+_TAG = re.compile(r"\s{0,2}([A-Z]{2,4}) {0,2}- ?(.*)", re.DOTALL)
+LAYOUT = Layout(
+    start=re.compile(r"^\s*PMID ?-"),
+    inside=re.compile(r"[A-Z]{2,4} {0,2}- ?\S"),
+    seam=re.compile(r"PMID- \d{1,9}\s{0,3}$"),
+    harmless=re.compile(r"^\s*\d+[.:]?\s*$"),
+)
+_ONCE = frozenset({"OWN", "STAT", "TI", "JT", "TA", "DP"})
+"""Tags that a record has only once."""
+_INITIALS = re.compile(r"^(.+) ([A-Z]{1,4})$")
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    return papers_of(read_blocks(stream, name, _START), name, to_paper)
+    blocks = (
+        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+    )
+    return papers_of(blocks, name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:
     """A paper under its PMID; its fields are the starred MeSH headings, or the keywords without them."""
-    values = _values(block)
+    values = values_of(block, _TAG)
     first = {tag: texts[0] for tag, texts in values.items()}
-    pmid, title = pmid_of(first.get("PMID")), title_of(to_text(first.get("TI") or first.get("TT", "")))
-    abstract = to_text(first.get("AB", ""))
+    book = title_of(to_text(first.get("BTI", "")))
+    title = title_of(to_text(first.get("TI") or first.get("TT", ""))) or book
+    pmid, abstract = pmid_of(first.get("PMID")), labelled(to_text(first.get("AB") or first.get("OAB", "")))
     doi = next((doi_of(text) for text in values["LID"] + values["AID"] if "[doi]" in text), "")
-    names = values["FAU"] or [_INITIALS.sub(r"\1, \2", name) for name in values["AU"]]
+    names = values["FAU"] or _divided(values["AU"]) or values["FED"] or _divided(values["ED"])
     headings = [text.split("/")[0].strip("*") for text in values["MH"] if "*" in text]
+    fields = unique(headings or [text.strip("*") for text in values["OT"]])
     return complete(
         Paper(
             id=f"pmid:{pmid}" if pmid else name_paper("nbib:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
-            authors=unique(map(to_text, names + values["CN"])),
+            authors=tidy_names(map(to_text, names + values["CN"])),
             year=year_of(first.get("DP") or first.get("DEP")),
-            venue=to_text(first.get("JT") or first.get("TA", "")),
-            fields=unique(headings or [text.strip("*") for text in values["OT"]]),
+            venue=to_text(first.get("JT") or first.get("TA", "")) or (book if book != title else ""),
+            fields=fields,
             doi=doi,
             pmid=pmid,
             url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else "",
             source="nbib",
+            reference=_reference(values, fields),
             sections=find_sections(abstract),
         )
     )
 
 
-def _values(block: Block) -> defaultdict[str, list[str]]:
-    """All values of each tag, with continued lines joined."""
-    values: defaultdict[str, list[str]] = defaultdict(list)
-    tag = ""
-    for line in block.lines:
-        found = _TAG.match(line)
-        if found:
-            tag = found[1]
-            values[tag].append(found[2].strip())
-        elif tag and line.startswith("   "):
-            values[tag][-1] += " " + line.strip()
-    return values
+def _reference(values: defaultdict[str, list[str]], fields: tuple[str, ...]) -> Reference:
+    first = {tag: texts[0] for tag, texts in values.items() if texts}
+    get = first.get
+    kind = kind_of_words(*values["PT"])
+    return make_reference(
+        kind=Kind.CHAPTER if get("BTI") and get("TI") else Kind.BOOK if get("BTI") else kind,
+        date=get("DP"),
+        volume=get("VI"),
+        issue=get("IP"),
+        pages=get("PG"),
+        publisher=get("PB"),
+        place=get("PL") if get("PB") else None,
+        edition=get("EN"),
+        editors=editors_of(values["FED"] or _divided(values["ED"])),
+        short_venue=get("TA") if get("JT") else None,
+        issn=values["IS"],
+        isbn=values["ISBN"],
+        pmcid=get("PMC"),
+        keywords=others((text.strip("*") for text in values["OT"]), fields),
+        language=get("LA"),
+    )
+
+
+def _divided(names: list[str]) -> list[str]:
+    return [_INITIALS.sub(r"\1, \2", name) for name in names]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from index_build.pdf import read_pdf
 from index_build.sources.records import complete
-from index_build.sources.rejects import BadRecord, Reason, Reject, reject
+from index_build.sources.rejects import BadRecord, Reason, Reject, attempt, reject
+from index_build.sources.streams import read_whole
 from search.errors import InputError
 from search.types import Paper
 
@@ -16,13 +17,15 @@ LARGEST = 100_000_000
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
+    data = read_whole(stream, LARGEST)
+    if data is None:
         yield reject(name, "file", Reason.TOO_LONG)
         return
+    yield attempt(lambda: _paper(data), name, "file", "")
+
+
+def _paper(data: bytes) -> Paper:
     try:
-        yield complete(read_pdf(data))
+        return complete(read_pdf(data))
     except InputError as error:
-        yield reject(name, "file", Reason.PDF, str(error))
-    except BadRecord as bad:
-        yield reject(name, "file", bad.reason)
+        raise BadRecord(Reason.PDF, str(error)) from error

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from index_build.sources.records import complete, doi_of, full_name, name_paper, unique, year_of
-from index_build.sources.rejects import BadRecord, Reject, reject
-from index_build.sources.sections import find_sections, join_sections
+from index_build.sources.names import tidy_names
+from index_build.sources.records import complete, doi_of, full_name, name_paper, pmid_of, unique, year_of
+from index_build.sources.references import kind_of_words, make_reference, others
+from index_build.sources.rejects import Reject, attempt
+from index_build.sources.sections import find_sections, join_sections, labelled
 from index_build.sources.xml_records import read_elements, text_of
-from search.types import Paper, Section
+from search.types import Kind, Paper, Reference, Section
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle", "MedlineCitation")
 
@@ -19,40 +22,78 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     for element in read_elements(stream, name, RECORDS):
         if isinstance(element, Reject):
             yield element
-            continue
-        try:
-            yield to_paper(element.root)
-        except BadRecord as bad:
-            yield reject(name, element.place, bad.reason, element.raw)
+        else:
+            yield attempt(partial(to_paper, element.root), name, element.place, element.raw)
 
 
 def to_paper(record: Any) -> Paper:
     """A paper under its PMID; its fields are the main MeSH headings, else the authors' keywords."""
-    pmid = text_of(record, ".//PMID")
-    title = title_of(text_of(record, ".//ArticleTitle") or text_of(record, ".//BookTitle"))
-    title = title or text_of(record, ".//VernacularTitle")
+    pmid, book = pmid_of(text_of(record, ".//PMID")), title_of(text_of(record, ".//Book/BookTitle"))
+    title = title_of(text_of(record, ".//ArticleTitle")) or text_of(record, ".//VernacularTitle") or book
+    journal = text_of(record, ".//Journal/Title") or text_of(record, ".//MedlineJournalInfo/MedlineTA")
     abstract, sections = _abstract(record)
     doi = doi_of(
         text_of(record, "./PubmedData/ArticleIdList/ArticleId[@IdType='doi']")
         or text_of(record, ".//ELocationID[@EIdType='doi']")
         or text_of(record, ".//BookDocument/ArticleIdList/ArticleId[@IdType='doi']")
     )
+    fields = _fields(record)
     return complete(
         Paper(
             id=f"pmid:{pmid}" if pmid else name_paper("pubmed:", title, abstract, doi=doi),
             title=title,
             abstract=abstract,
-            authors=unique(map(_author, record.iterfind(".//AuthorList/Author"))),
+            authors=tidy_names(map(_author, _author_list(record))),
             year=_year(record),
-            venue=text_of(record, ".//Journal/Title") or text_of(record, ".//MedlineJournalInfo/MedlineTA"),
-            fields=_fields(record),
+            venue=journal or (book if book != title else text_of(record, ".//Book/Publisher/PublisherName")),
+            fields=fields,
             doi=doi,
             pmid=pmid,
             url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else "",
             source="pubmed",
+            reference=_reference(record, fields),
             sections=sections,
         )
     )
+
+
+def _reference(record: Any, fields: tuple[str, ...]) -> Reference:
+    def text(path: str) -> str:
+        return text_of(record, path)
+
+    def texts(path: str) -> list[str]:
+        return [text_of(found) for found in record.iterfind(path)]
+
+    types = texts(".//PublicationType")
+    is_book = record.find(".//Book") is not None
+    is_part = is_book and bool(text(".//ArticleTitle"))
+    whose = "./PubmedData/ArticleIdList" if not is_book else ".//BookDocument/ArticleIdList"
+    return make_reference(
+        str,
+        kind=(Kind.CHAPTER if is_part else Kind.BOOK) if is_book else kind_of_words(*types),
+        date=_date(record),
+        volume=text(".//JournalIssue/Volume") or text(".//Book/Volume"),
+        issue=text(".//JournalIssue/Issue"),
+        pages=text(".//Pagination/MedlinePgn") or text(".//Pagination/StartPage"),
+        edition=text(".//Book/Edition"),
+        publisher=text(".//Book/Publisher/PublisherName"),
+        place=text(".//Book/Publisher/PublisherLocation"),
+        editors=tidy_names(map(_author, record.iterfind(".//AuthorList[@Type='editors']/Author"))),
+        short_venue=text(".//Journal/ISOAbbreviation") or text(".//MedlineJournalInfo/MedlineTA"),
+        issn=texts(".//Journal/ISSN"),
+        isbn=texts(".//Book/Isbn"),
+        pmcid=text(f"{whose}/ArticleId[@IdType='pmc']"),
+        keywords=others(texts(".//KeywordList/Keyword"), fields),
+        language=text(".//Language"),
+    )
+
+
+def _date(record: Any) -> str:
+    for path in (".//JournalIssue/PubDate", ".//Book/PubDate"):
+        parts = [text_of(record, f"{path}/{name}") for name in ("Year", "Month", "Day")]
+        if parts[0] and parts[1]:
+            return "-".join(parts[:2] + parts[2:] if parts[1].isdecimal() else parts[::-1]).strip("-")
+    return ""
 
 
 def title_of(title: str) -> str:
@@ -66,7 +107,15 @@ def _abstract(record: Any) -> tuple[str, tuple[Section, ...]]:
     texts = [(part.get("Label") or "", part.get("NlmCategory") or "", text_of(part)) for part in parts]
     texts = [part for part in texts if part[2]]
     abstract, sections = join_sections(texts)
+    abstract = labelled(abstract) if not sections else abstract
     return abstract, sections or find_sections(abstract)
+
+
+def _author_list(record: Any) -> list[Any]:
+    """The authors; of a book's chapter its own, and the editors only where nobody else is named."""
+    lists = [*record.iterfind(".//BookDocument/AuthorList"), *record.iterfind(".//AuthorList")]
+    written = [found for found in lists if found.get("Type") != "editors"] or lists
+    return list(written[0].iterfind("Author")) if written else []
 
 
 def _author(author: Any) -> str:
@@ -78,7 +127,10 @@ def _author(author: Any) -> str:
 
 def _year(record: Any) -> int | None:
     paths = (".//JournalIssue/PubDate/Year", ".//JournalIssue/PubDate/MedlineDate", ".//ArticleDate/Year")
-    years = (year_of(text_of(record, path)) for path in (*paths, ".//Book/PubDate/Year"))
+    years = (
+        year_of(text_of(record, path))
+        for path in (*paths, ".//Book/PubDate/Year", ".//ContributionDate/Year")
+    )
     return next((year for year in years if year), None)
 
 

@@ -10,12 +10,15 @@ from datetime import date
 from urllib.parse import unquote
 
 from index_build.markup import in_one_line
+from index_build.sources.names import split_names, tidy_names
 from index_build.sources.rejects import BadRecord, Reason
+from index_build.sources.sections import labelled
 from search.types import Paper
 
 
 def complete(paper: Paper) -> Paper:
     """The paper, if there is anything in it to search for, with the ids that its links and DOI hold."""
+    paper = _without_placeholders(paper)
     if not paper.title and not paper.abstract:
         raise BadRecord(Reason.NO_TEXT)
     doi = paper.doi or (doi_of(paper.url) if "doi.org/" in paper.url else "")
@@ -28,6 +31,32 @@ def complete(paper: Paper) -> Paper:
     return replace(paper, doi=doi, arxiv_id=arxiv_id, pmid=pmid)
 
 
+_NOTHING = frozenset(
+    "nan|na|n/a|n.a.|#n/a|none|null|undefined|nil|-|--|—|.|?|no abstract|no abstract available|"
+    "no abstract provided|abstract not available|abstract unavailable|not available|abstract|no title|"
+    "no title available|<na>|\\n".split("|")
+)
+"""What programs write where they have no text, in lower case, without square brackets."""
+_LONGEST_NOTHING = max(map(len, _NOTHING)) + 3
+"""Characters up to which a text is looked up there: with brackets and a full stop around it."""
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a text only says that there is none: "nan", "[No abstract available]"."""
+    return len(text) <= _LONGEST_NOTHING and text.strip("[]. ").lower() in _NOTHING
+
+
+def _without_placeholders(paper: Paper) -> Paper:
+    if paper.abstract[:1] in "Uu" and not paper.sections and not paper.sentences:
+        paper = replace(paper, abstract=labelled(paper.abstract))
+    changes: dict[str, str | tuple[()]] = {
+        name: "" for name in ("title", "abstract", "venue") if is_nothing(getattr(paper, name))
+    }
+    if "abstract" in changes and (paper.sections or paper.sentences):
+        changes |= {"sections": (), "sentences": ()}
+    return replace(paper, **changes) if any(getattr(paper, name) for name in changes) else paper  # type: ignore[arg-type]
+
+
 _ARXIV_DOI = "10.48550/arxiv."
 
 
@@ -37,6 +66,7 @@ def _after(url: str, site: str) -> str:
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _EARLIEST, _LATEST = 1500, date.today().year + 2
+"""Years that can be true: since there are printed papers, and papers may be dated ahead by a year or two."""
 
 
 def year_of(value: object) -> int | None:
@@ -47,13 +77,22 @@ def year_of(value: object) -> int | None:
     return value if _EARLIEST <= value <= _LATEST else None
 
 
-_DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>\ud800-\udfff]+")
+# A SICI, which older DOIs of Wiley and of the American societies hold, has "<pages:code>" in the middle.
+_DOI = re.compile(
+    r"10\.\d{4,9}(?:\.\d{1,9}){0,5}/"
+    r"(?:[^\s\"<>\ud800-\udfff]|<[\w./-]{1,20}::?[\w./-]{1,30}>(?=\d)){1,2000}"
+)
+_ANGLES = re.compile(
+    r"\{?\\text(less|greater)(?:\{\}|\}| )?|\{?\$(<|>)\$\}?|\\?&(?:amp;)?(lt|gt);|%3([CE])", re.IGNORECASE
+)
 
 
 def doi_of(value: object) -> str:
     """The bare, lower-case DOI in a text or address, or nothing."""
     if not isinstance(value, str) or "10." not in value:
         return ""
+    if any(mark in value for mark in ("\\", "&", "%", "$")):
+        value = _ANGLES.sub(_angle, value)
     match = _DOI.search(unquote(value) if "%2" in value else value)
     doi = match[0].lower() if match else ""
     while doi and (doi[-1] in ".,;:'}]/" or (doi[-1] == ")" and doi.count("(") < doi.count(")"))):
@@ -61,7 +100,13 @@ def doi_of(value: object) -> str:
     return doi if "/" in doi else ""
 
 
-_ARXIV = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)")
+def _angle(written: re.Match[str]) -> str:
+    """An angle bracket as LaTeX, HTML or an address writes it."""
+    kind = next(filter(None, written.groups()))
+    return "<" if kind.lower() in ("less", "<", "lt", "c") else ">"
+
+
+_ARXIV = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5}|(?<![a-z-])[a-z-]++(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)")
 
 
 def arxiv_of(value: object) -> str:
@@ -74,9 +119,9 @@ _PMID = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 
 
 def pmid_of(value: object) -> str:
-    """The digits of a PubMed id or address, or nothing."""
+    """The digits of a PubMed id or address, or nothing; 0 is what programs write for none."""
     match = _PMID.search(str(value)) if value else None
-    return match[0] if match else ""
+    return match[0].lstrip("0") if match else ""
 
 
 def url_of(value: object) -> str:
@@ -130,7 +175,8 @@ def objects_of(value: object) -> list[Mapping[str, object]]:
 
 def id_of(*values: object) -> str:
     """The first of the values that can be an id, as text."""
-    return in_one_line(next(filter(None, map(plain, values)), ""))
+    texts = (plain(value) for value in values)
+    return in_one_line(next((text for text in texts if text and not is_nothing(text)), ""))
 
 
 def texts_of(value: object) -> list[str]:
@@ -159,21 +205,9 @@ def first_text(record: Mapping[str, object], *names: str) -> str:
 def authors_of(value: object) -> tuple[str, ...]:
     """Names from a list of texts or objects, or from one text with something between the names."""
     if isinstance(value, str):
-        return unique(_part_names(value))
+        return tidy_names(split_names(value))
     items = value if isinstance(value, list) else []
-    return unique(_author(item) if isinstance(item, dict) else plain(item) for item in items)
-
-
-def _part_names(text: str) -> list[str]:
-    """Names parted by semicolons, "and", or commas; "Family, Given" is one name."""
-    if ";" in text:
-        return text.split(";")
-    parts = [part.strip() for part in re.split(r",(?: and )?| and ", text)]
-    if not all(" " in part for part in parts) or parts[0][:1].islower():
-        return text.split(" and ")
-    if text.count(".") == 1:  # PubMed's tables: "Family AB, Family CD."
-        parts[-1] = parts[-1].removesuffix(".")
-    return parts
+    return tidy_names(_author(item) if isinstance(item, dict) else plain(item) for item in items)
 
 
 def _author(item: Mapping[str, object]) -> str:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from search.types import Paper
+
+log = logging.getLogger("triptych.sources")
 
 RAW_START = 500
 """How much of a bad record a reject keeps, in characters."""
@@ -26,7 +32,13 @@ class Reason(StrEnum):
     UNFINISHED = "record is not finished"
     BAD_ENTRY = "entry cannot be parsed"
     BAD_SHAPE = "fields of an unexpected kind"
+    OUTSIDE = "text outside of any record"
+    ENCODING = "encoding is a guess"
+    FAULT = "the reader failed on it"
     PDF = "no title and abstract found in the PDF"
+    NO_ABSTRACTS = "no abstracts in this format"
+    ATTACHMENT = "an attachment or a note"
+    BAD_WORKBOOK = "workbook cannot be opened"
 
     @property
     def advice(self) -> str:
@@ -51,7 +63,15 @@ _ADVICE = {
     Reason.UNFINISHED: "The record has a beginning and no end: the file was cut off or edited by hand.",
     Reason.BAD_ENTRY: "The entry breaks the rules of its format, often a missing brace or quote: repair it.",
     Reason.BAD_SHAPE: "A field holds another kind of value than its format allows: check the export.",
+    Reason.OUTSIDE: "The text belongs to no record and was not read: check the first line of each record.",
+    Reason.ENCODING: "The file is not in UTF-8 and its letters could be read in more than one way: check the "
+    "names, and save it as UTF-8 if they are wrong.",
+    Reason.FAULT: "This is a fault of Triptych, not of the file, and the rest was read: please report it.",
     Reason.PDF: "The PDF gave no text to work with: paste the title and abstract instead.",
+    Reason.NO_ABSTRACTS: "The papers were read, but this format holds no abstracts, which the search "
+    "compares: fetch the same papers from OpenAlex, Semantic Scholar or PubMed to have them.",
+    Reason.ATTACHMENT: "The item is a file or a note beside a paper and was passed over.",
+    Reason.BAD_WORKBOOK: "The workbook is damaged, locked, or holds more than it may: save it as CSV.",
 }
 
 
@@ -72,9 +92,11 @@ class Reject:
 class BadRecord(Exception):
     """A record that cannot become a paper; the reader turns it into a Reject."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(reason.value)
         self.reason = reason
+        self.detail = detail
+        """What to keep of it instead of the start of the record."""
 
 
 def reject(source: str, place: str, reason: Reason, raw: str | bytes = "") -> Reject:
@@ -82,3 +104,16 @@ def reject(source: str, place: str, reason: Reason, raw: str | bytes = "") -> Re
     start = raw[:RAW_START]
     text = start.decode("utf-8", "replace") if isinstance(start, bytes) else start
     return Reject(source, place, reason.value, text.replace("\0", "").encode("utf-8", "replace").decode())
+
+
+def attempt(make: Callable[[], Paper], source: str, place: str, raw: str | bytes) -> Paper | Reject:
+    """The paper of one record, or its Reject: whatever goes wrong in a record ends with that record."""
+    try:
+        return make()
+    except BadRecord as bad:
+        return reject(source, place, bad.reason, bad.detail or raw)
+    except MemoryError:  # no fault of the record
+        raise
+    except Exception as error:
+        log.warning("%s, %s: %r", source, place, error)
+        return reject(source, place, Reason.FAULT, raw)

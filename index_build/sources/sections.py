@@ -53,6 +53,7 @@ _WHOLE = {
 }  # fmt: skip
 _BEFORE_COLON = re.compile(r"(?:^|[.!?;][\"'”’)\]]?\s+)([A-Z][A-Za-z,/&() '-]*)$")
 _LONGEST = 60
+"""Characters of a heading within an abstract, at most; chosen by hand."""
 
 
 @lru_cache(maxsize=4096)
@@ -101,6 +102,14 @@ def with_colons(text: str) -> str:
     return _STOPPED.sub(lambda word: f"{word[1]}:" if facet_of_heading(word[1]) else word[0], text)
 
 
+def labelled(text: str) -> str:
+    """The abstract without the heading by which PubMed says that it has none."""
+    return text[len(_NO_HEADING) :].lstrip() if text.upper().startswith(_NO_HEADING) else text
+
+
+_NO_HEADING = "UNLABELLED:"
+
+
 def find_sections(text: str) -> tuple[Section, ...]:
     """The sections of a plain abstract with headings such as "METHODS:"; it takes two known ones."""
     if ":" not in text:
@@ -125,6 +134,8 @@ def join_sections(parts: Iterable[tuple[str, str, str]]) -> tuple[str, tuple[Sec
     starts: list[tuple[int, Facet | None]] = []
     length = 0
     for heading, category, body in parts:
+        if heading.upper() == "UNLABELLED":
+            heading = ""
         text = f"{heading}: {body}" if heading else body
         texts.append(text)
         starts.append((length, facet_of_heading(category) or facet_of_heading(heading)))

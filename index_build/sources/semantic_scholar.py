@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from index_build.markup import to_text
@@ -13,6 +14,7 @@ from index_build.sources.records import (
     authors_of,
     complete,
     doi_of,
+    first_text,
     id_of,
     name_paper,
     object_of,
@@ -24,9 +26,10 @@ from index_build.sources.records import (
     url_of,
     year_of,
 )
+from index_build.sources.references import kind_of_words, make_reference
 from index_build.sources.rejects import Reject
 from index_build.sources.sections import find_sections
-from search.types import Paper
+from search.types import Paper, Reference
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
@@ -39,6 +42,7 @@ def to_paper(record: Record) -> Paper:
     The graph keeps abstracts in files of their own: such a record has no title and is named apart, so that it
     joins the paper with the same DOI, arXiv id or PMID and does not replace it.
     """
+    record = record.get("citingPaper") or record.get("citedPaper") or record
     get = record.get
     title = to_text(plain(get("title")) or _annotated(record, "title"))
     abstract = to_text(_abstract(record))
@@ -64,9 +68,33 @@ def to_paper(record: Record) -> Paper:
             pmid=pmid,
             url=url_of(get("url")) or url_of(get("s2Url")),
             source="s2",
+            reference=_reference(record, outside),
             sections=find_sections(abstract),
         )
     )
+
+
+def _reference(record: Record, outside: Mapping[str, str]) -> Reference:
+    get = record.get
+    journal, place = object_of(get("journal")), object_of(get("publicationVenue"))
+    types = texts_of(get("publicationTypes") or get("publicationtypes"))
+    return make_reference(
+        kind=kind_of_words(*map(_apart, types)),
+        date=first_text(record, "publicationDate", "publicationdate"),
+        volume=journal.get("volume"),
+        pages=journal.get("pages"),
+        issn=plain(place.get("issn")),
+        pmcid=outside.get("pubmedcentral"),
+        licence=plain(object_of(get("openAccessPdf") or get("openaccessinfo")).get("license")),
+    )
+
+
+def _apart(name: str) -> str:
+    """ "JournalArticle" as two words."""
+    return _CAPITAL.sub(" ", name)
+
+
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def _abstract(record: Record) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from index_build.sources.charsets import Guess, decode, guess
 from index_build.sources.rejects import Reason, Reject, reject
 
 LIMIT = 10_000_000
 """The longest record that is read, in bytes. Real records stay far below; memory stays bounded above."""
 CHUNK = 1 << 16
+"""Bytes that are read at a time; chosen by hand."""
 
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -23,7 +24,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
-_C1 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that cp1252 leaves undefined
 
 
 class Damaged(Exception):
@@ -41,6 +41,10 @@ class _Gunzip(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
 
     def readinto(self, buffer: Any) -> int:
         while True:
@@ -73,17 +77,24 @@ class _Recode(io.RawIOBase):
 
     def __init__(self, stream: io.BufferedReader, encoding: str) -> None:
         self._stream = stream
-        decoder = codecs.getincrementaldecoder(encoding)("replace")
+        # Bad bytes of UTF-8 pass as they are: who reads the lines knows more of the file.
+        errors = "surrogateescape" if encoding.startswith("utf-8") else "replace"
+        decoder = codecs.getincrementaldecoder(encoding)(errors)
+        self._errors = errors
         self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
         self._ready = b""
 
     def readable(self) -> bool:
         return True
 
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
             chunk = self._stream.read1(CHUNK)
-            self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8", "replace")
+            self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8", self._errors)
             if not chunk and not self._ready:
                 return 0
         size = min(len(buffer), len(self._ready))
@@ -97,8 +108,13 @@ def unpack(raw: Any) -> io.BufferedReader:
     stream = io.BufferedReader(raw, CHUNK)
     if stream.peek(2)[:2] == b"\x1f\x8b":
         stream = io.BufferedReader(_Gunzip(stream), CHUNK)
-    encoding = _foreign_encoding(stream.peek(CHUNK))
+    encoding = "" if _is_binary(stream.peek(CHUNK)) else _foreign_encoding(stream.peek(CHUNK))
     return io.BufferedReader(_Recode(stream, encoding), CHUNK) if encoding else stream
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether the bytes are a PDF or a zip archive, in which line ends mean nothing."""
+    return head.startswith(b"PK\x03\x04") or b"%PDF-" in head[:1024]
 
 
 def _foreign_encoding(head: bytes) -> str:
@@ -111,27 +127,20 @@ def _foreign_encoding(head: bytes) -> str:
         return "utf-16-le"
     if len(head) > 3 and even.count(0) > 0.8 * len(even) and odd.count(0) < 0.2 * len(odd):
         return "utf-16-be"
-    if b"\r" in head and b"\n" not in head:
-        return "utf-8" if is_utf8(head) else "cp1252"
+    if head.count(b"\r") - head.count(b"\r\n") > head.count(b"\n"):
+        return "utf-8"
     return ""
 
 
-def is_utf8(head: bytes) -> bool:
-    """Whether the start of a file is UTF-8; a character cut at the end does not count against it."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def decode(data: bytes) -> str:
-    """Text from bytes that are UTF-8, or else what Windows programs write; null bytes are dropped."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("cp1252", "replace") if not _C1.search(data) else data.decode("latin-1")
-    return text.replace("\0", "") if "\0" in text else text
+def read_whole(stream: io.BufferedReader, largest: int) -> bytes | None:
+    """All bytes of a file, or None if there are more; asked for at once, they would be set aside at once."""
+    pieces, size = [], 0
+    while chunk := stream.read(CHUNK):
+        size += len(chunk)
+        if size > largest:
+            return None
+        pieces.append(chunk)
+    return b"".join(pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +154,25 @@ class Line:
 
 
 def read_lines(stream: io.BufferedReader, name: str) -> Iterator[Line | Reject]:
-    """Each line with its number; one over LIMIT is a Reject and is skipped without being held."""
+    """Each line with its number; one over LIMIT is a Reject and is skipped without being held.
+
+    The first line that is not UTF-8 settles how all such lines are read; a Reject says so if it is a guess.
+    """
     number = 0
+    other: Guess | None = None
     while line := stream.readline(LIMIT):
         number += 1
-        if len(line) < LIMIT or line.endswith(b"\n"):
-            yield Line(number, decode(line))
+        if len(line) == LIMIT and not line.endswith(b"\n"):
+            yield reject(name, f"line {number}", Reason.TOO_LONG, line)
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(CHUNK)
             continue
-        yield reject(name, f"line {number}", Reason.TOO_LONG, line)
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(CHUNK)
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            if other is None:
+                other = guess(line + stream.peek(CHUNK))
+                if not other.sure:
+                    yield reject(name, f"line {number}", Reason.ENCODING, decode(line, other.encoding))
+            text = decode(line, other.encoding)
+        yield Line(number, text.replace("\0", "") if "\0" in text else text)

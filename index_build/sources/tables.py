@@ -5,32 +5,81 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from index_build.sources import generic
+from index_build.sources.charsets import decode
 from index_build.sources.json_records import Record, convert
-from index_build.sources.records import plain
+from index_build.sources.names import split_joined
+from index_build.sources.records import is_nothing, plain
 from index_build.sources.rejects import Reason, Reject, reject
-from index_build.sources.streams import CHUNK, LIMIT, decode, read_lines
+from index_build.sources.streams import CHUNK, LIMIT, read_lines
 from search.types import Paper
 
 _NAMES = {
-    "title": "title|article title|document title|paper title|item title|primary title|ti",
-    "abstract": "abstract|abstract note|abstract text|abstracts|ab|summary",
-    "authors": "authors|author|author s|author full names|author names|au|af",
-    "year": "year|publication year|pub year|pubyear|py|year published|date|publication date|date published",
+    "title": "title|article title|document title|paper title|item title|primary title|title primary|ti|"
+    "display name|invention title",
+    "abstract": "abstract|abstract note|abstract text|abstracts|ab|summary|claims|first claim|claim",
+    "authors": "author full names|authors|author|author s|author names|authors primary|af|au|"
+    "authorships author display name|inventors|inventor|inventor author|applicants|applicant|assignee|"
+    "assignees",
+    "year": "year|publication year|pub year|pubyear|py|year published|published year|date|publication date|"
+    "date published|pub date free form|earliest priority date|priority date",
     "venue": "venue|journal|source title|publication title|journal book|journal title|publication name|so|"
-    "booktitle|conference name|conference title|source",
-    "doi": "doi|article doi|doi link|di",
-    "id": "id|paper id|ut unique wos id|ut|eid|lens id|publication id|key",
-    "pmid": "pmid|pubmed id|pubmedid|pm",
+    "periodical full|primary location source display name|booktitle|book title|conference name|"
+    "conference title|secondary title|title secondary|source|periodical abbrev",
+    "doi": "doi|article doi|item doi|doi link|di|electronic resource number",
+    "id": "id|paper id|ut unique wos id|ut|eid|lens id|publication id|key|publication number|display key",
+    "pmid": "pmid|pubmed id|pubmedid|pm|ids pmid",
     "arxiv_id": "arxiv id|arxiv",
-    "url": "url|link|article url|article link|pdf link|source url",
+    "url": "url|link|links|article url|articleurl|article link|external url|landing page url|"
+    "primary location landing page url|result link|dimensions url|fulltexturl|pdf link|source url|"
+    "source urls",
     "fields": "fields|keywords|author keywords|fields of study|categories|subjects|wos categories|"
-    "research areas|index keywords|index terms",
+    "research areas|index keywords|index terms|mesh terms|primary topic display name|"
+    "fields of research anzsrc 2020|cpc classifications",
+    "type": "document type|item type|publication type|type|entry type|reference type|content type",
+    "genre": "genre|thesis type",
+    "publication_date": "date|publication date|date published|publication date date",
+    "volume": "volume|vl|biblio volume|journal volume",
+    "issue": "issue|is|biblio issue|issue number|journal issue",
+    "pages": "pages|page|page range|pagination",
+    "first_page": "page start|start page|bp|first page|biblio first page|start page number",
+    "last_page": "page end|end page|ep|last page|biblio last page|end page number",
+    "number": "article number|art no|ar|report number|patent number|number",
+    "series": "series|book series title|series title|se",
+    "edition": "edition",
+    "publisher": "publisher|pu|institution|university|publisher name|"
+    "primary location source host organization name",
+    "place": "place|publisher location|publisher city|place published|publisher address|pi",
+    "event": "conference name|conference title|conference|event|ct|meeting name",
+    "editors": "editors|editor|book editors|be",
+    "container": "container|proceedings title",
+    "short_venue": "abbreviated source title|journal abbreviation|journal iso abbreviation|short venue|ji|"
+    "iso source abbreviation",
+    "issn": "issn|sn|issns|print issn|eissn|primary location source issn",
+    "isbn": "isbn|bn|isbns|print isbn",
+    "pmcid": "pmcid|pmc id|pmc|ids pmcid",
+    "keywords": "author keywords|keywords|keywords plus|index keywords|manual tags|de|ieee terms|tags",
+    "language": "language of original document|language|la|languages",
+    "licence": "licence|license|rights|open access license",
+    "publication_note": "publication note",
+    "accessed": "access date|date accessed|accessed",
+    "key": "citation key|key|bibkey|eid|ut unique wos id|ut|label",
 }
+"""The names of columns, in lower case and without punctuation; the first that has a value in a row counts.
+
+After Scopus, Web of Science, PubMed, Zotero, IEEE Xplore, OpenAlex, RefWorks, Covidence, Publish or Perish,
+Springer, EndNote, Lens (with patents), Google Patents, Rayyan and Dimensions.
+"""
+_SPRINGER = {"item title", "item doi"}
+"""Columns by which Springer's tables are known: they put nothing between the authors."""
 _ROW_NUMBER = re.compile(r"\d{1,7}")
+_OPENALEX = re.compile(r"https://openalex\.org/W\d")
+_LONGEST_NAME = 60
+"""Characters of the name of a column; a longer one is a cell of the first row. Chosen by hand."""
 _SAFE_FORMULA = re.compile(r"^'(?=\s*[=+\-@])")
 
 
@@ -41,36 +90,81 @@ class Header:
     delimiter: str
     line: int
     """Lines before the one with the column names."""
-    columns: Mapping[int, str]
+    columns: Mapping[str, tuple[int, ...]]
+    """The places of each field, the best first."""
     quoted: bool
     """Whether quotes have a meaning; in a table with bare tabs they have none."""
+    width: int = 0
+    """Columns, known or not."""
+    joined: bool = False
+    """Whether names follow one another with nothing between them."""
 
 
 def find_header(head: bytes, name: str) -> Header | None:
     """The row with the column names among the first lines, and the delimiter that makes sense of it.
 
-    A single column is a table only in a file that is called one.
+    A single column is a table only in a file that is called one, and only if the name comes first.
     """
-    lines = decode(head).splitlines()[:10]
-    is_table = re.search(r"\.(?:csv|tsv|tab|txt)(?:\.gz)?$", name, re.IGNORECASE) is not None
+    text = decode(head).removeprefix("\ufeff")
+    lines = text.split("\n")[:10]
+    is_table = re.search(r"\.(?:csv|tsv|tab)(?:\.gz)?$", name, re.IGNORECASE) is not None
+    first = next((number for number, line in enumerate(lines) if line.strip(" \r\ufeff")), 0)
     for number, line in enumerate(lines):
         for delimiter in "\t,;|":
-            columns = _columns(next(csv.reader([line], delimiter=delimiter), []))
-            wanted = {"title", "abstract"} & set(columns.values())
-            if wanted and (len(columns) > 1 or (is_table and delimiter == ",")):
-                return Header(delimiter, number, columns, delimiter != "\t" or '"' in line)
+            names = _names(line, delimiter)
+            columns = _columns(names)
+            wanted = {"title", "abstract"} & set(columns)
+            if wanted and (len(columns) > 1 or (is_table and delimiter == "," and number == first)):
+                quoted = delimiter != "\t" or '"' in line or _quotes_cells(text)
+                return Header(delimiter, number, columns, quoted, len(names), set(names) >= _SPRINGER)
     return None
 
 
-def _columns(row: list[str]) -> dict[int, str]:
-    """The known columns; of several for one field, the name that comes first in the list above."""
-    names = [" ".join(re.findall(r"[a-z0-9]+", cell.lower())) for cell in row]
-    found = {}
-    for field, known in _NAMES.items():
-        best = next((name for name in known.split("|") if name in names), None)
-        if best is not None:
-            found[names.index(best)] = field
-    return found
+def header_of(cells: list[str]) -> Header | None:
+    """The columns of a row of cells, if they name a table of papers."""
+    names = [_simple(cell) for cell in cells]
+    columns = _columns(names)
+    if not {"title", "abstract"} & set(columns):
+        return None
+    return Header("\t", 0, columns, False, len(names), set(names) >= _SPRINGER)
+
+
+def _names(line: str, delimiter: str) -> list[str]:
+    """The cells of a row in lower case, without punctuation."""
+    try:
+        row = next(csv.reader([line.strip("\r")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+    return [_simple(cell) for cell in row]
+
+
+def _simple(cell: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", cell.lower()))
+
+
+def _columns(names: list[str]) -> dict[str, tuple[int, ...]]:
+    """The known columns of each field, in the order of the list above."""
+    found = {
+        field: tuple(names.index(name) for name in known.split("|") if name in names)
+        for field, known in _NAMES.items()
+    }
+    if len(found["venue"]) > 1 and "source" in names:  # there, Scopus writes "Scopus"
+        found["venue"] = tuple(place for place in found["venue"] if names[place] != "source")
+    return {field: places for field, places in found.items() if places}
+
+
+_CELL = re.compile(r'(?:^|\t)"((?:[^"]|"")*+)"(?=\t|\r?\n|\Z)', re.MULTILINE)
+_QUOTED_START = re.compile(r'(?:^|\t)"', re.MULTILINE)
+
+
+def _quotes_cells(text: str) -> bool:
+    """Whether a spreadsheet wrote these tabs: it quotes cells that hold quotes, commas or line ends.
+
+    In tables of databases, a quote at the start of a cell is part of the title.
+    """
+    cells = _CELL.findall(text)
+    needed = any(mark in cell for cell in cells for mark in ('""', ",", "\n"))
+    return needed and len(_QUOTED_START.findall(_CELL.sub("", text))) == 0
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
@@ -79,8 +173,16 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     if header is None:
         return
     lines = _Lines(stream, name)
-    for _ in range(header.line + 1):
-        next(lines, None)
+    for number in range(1, header.line + 1):
+        line = next(lines, "")
+        if header.width > 2 and len(_names(line, header.delimiter)) >= header.width:
+            yield reject(name, f"line {number}", Reason.OUTSIDE, line)
+    names = next(lines, "")
+    if max(map(len, _names(names, header.delimiter)), default=0) > _LONGEST_NAME:
+        yield reject(
+            name, f"line {header.line + 1}", Reason.OUTSIDE, names
+        )  # a row without a line end before it
+    lines.settle()
     rows = _rows(lines, header)
     while True:
         place = f"line {lines.number + 1}"
@@ -88,15 +190,41 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
             row = next(rows, None)
         except csv.Error:
             yield reject(name, place, Reason.TOO_LONG)
+            lines.settle()
             lines.skip_past_quote()
             rows = _rows(lines, header)
             continue
         yield from lines.take_rejects()
         if row is None:
             return
-        if any(row):
-            record = {field: _cell(row[at]) for at, field in header.columns.items() if at < len(row)}
+        if lines.swallowed(row, header):
+            yield reject(name, place, Reason.BAD_ENTRY, header.delimiter.join(row))
+            lines.take_back()
+            rows = _rows(lines, header)
+            continue
+        lines.settle()
+        if another := _another_header(row, header):
+            header = another
+        elif any(row):
+            record = record_of(row, header)
             yield convert(record, to_paper, name, place, header.delimiter.join(row))
+            if header.width > 2 and any(row[header.width :]):  # a second row, or a cell too many
+                rest = header.delimiter.join(row[header.width :])
+                yield reject(name, place, Reason.OUTSIDE, rest)
+
+
+def _another_header(row: list[str], header: Header) -> Header | None:
+    """The header of a second table that was put behind the first."""
+    if not any(cell.strip(" \ufeff").lower() in _TITLES for cell in row[: header.width]):
+        return None
+    names = [_simple(cell) for cell in row]
+    columns = _columns(names)
+    if len(columns) < 2 or len(names) != sum(map(bool, names)):
+        return None
+    return replace(header, columns=columns, width=len(names), joined=set(names) >= _SPRINGER)
+
+
+_TITLES = frozenset(_NAMES["title"].split("|"))
 
 
 class _Lines:
@@ -105,23 +233,48 @@ class _Lines:
     def __init__(self, stream: io.BufferedReader, name: str) -> None:
         self._lines = read_lines(stream, name)
         self._rejects: list[Reject] = []
+        self._given: list[str] = []
+        self._again: deque[str] = deque()
         self.number = 0
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
+        line = self._again.popleft() if self._again else self._read()
+        self.number += 1
+        self._given.append(line)
+        return line
+
+    def _read(self) -> str:
         for line in self._lines:
-            self.number += 1
             if not isinstance(line, Reject):
                 return line.text.rstrip("\r\n").replace("\r", " ") + "\n"
+            self.number += line.reason == Reason.TOO_LONG
             self._rejects.append(line)
         raise StopIteration
+
+    def settle(self) -> None:
+        """What was given so far made a row."""
+        self._given = []
+
+    def swallowed(self, row: list[str], header: Header) -> bool:
+        """Whether a quote without end made one row of several: its lines have the right width, not it."""
+        if not header.quoted or header.width < 2 or len(row) == header.width:
+            return False
+        return any(len(_names(line, header.delimiter)) == header.width for line in self._given[1:])
+
+    def take_back(self) -> None:
+        """Give all lines of the last row but its first one again."""
+        self._again.extendleft(reversed(self._given[1:]))
+        self.number -= len(self._given) - 1
+        self._given = []
 
     def skip_past_quote(self) -> None:
         """After a cell without end: on to the line with the next quote, where it may have ended."""
         while (line := next(self, None)) is not None and '"' not in line:
-            pass
+            self.settle()
+        self.settle()
 
     def take_rejects(self) -> list[Reject]:
         taken, self._rejects = self._rejects, []
@@ -135,6 +288,17 @@ def _rows(lines: _Lines, header: Header) -> Iterator[list[str]]:
     return csv.reader(lines, delimiter=header.delimiter, quoting=csv.QUOTE_NONE)
 
 
+def record_of(row: list[str], header: Header) -> Record:
+    """The fields of a row; an empty cell gives way to the next column for its field."""
+    record: Record = {}
+    for field, places in header.columns.items():
+        cells = (_cell(row[at]) for at in places if at < len(row))
+        record[field] = next((cell for cell in cells if cell and not is_nothing(cell)), "")
+    if header.joined and not {";", ","} & set(record.get("authors", "")):
+        record["authors"] = split_joined(record.get("authors", ""))
+    return record
+
+
 def _cell(text: str) -> str:
     """A cell without the apostrophe that keeps spreadsheets from taking it for a formula."""
     return _SAFE_FORMULA.sub("", text.strip(), count=1)
@@ -142,7 +306,18 @@ def _cell(text: str) -> str:
 
 def to_paper(record: Record) -> Paper:
     """A paper under its own id; a mere row number is none, for another table has the same."""
-    if _ROW_NUMBER.fullmatch(plain(record.get("id"))):
+    own_id = plain(record.get("id"))
+    if _ROW_NUMBER.fullmatch(own_id):
         record = {**record, "id": ""}
+    elif _OPENALEX.match(own_id):
+        record = {**record, "id": f"openalex:{own_id.rsplit('/', 1)[-1]}"}
+    for name in ("fields", "url"):
+        record = {**record, name: _parted(plain(record.get(name)), name == "url")}
     paper = generic.to_paper(record)
     return replace(paper, id=paper.id.replace("jsonl:", "csv:", 1), source="csv")
+
+
+def _parted(text: str, first: bool) -> str:
+    """Values that bars or doubled semicolons part, parted by one semicolon; or only the first."""
+    text = text.replace(";;", ";").replace("|", ";")
+    return text.split(";")[0].split(" ")[0] if first and text.count("http") > 1 else text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from pages.ui import corpora, faults, state
 from pages.ui.escape import one_line, plain
+from search.errors import InputError
 
 NOT_ALLOWED = (
     "This host does not let visitors add papers. Whoever runs it can: "
@@ -16,18 +19,31 @@ NOT_ALLOWED = (
 def first_corpus() -> None:
     """What to do when there is nothing to search in."""
     settings = state.settings()
+    if settings.demo_at_start and corpora.jobs().last is None:
+        with suppress(InputError):  # another visitor was quicker
+            _begin_demo()
+    if corpora.jobs().is_busy:
+        st.info("The corpus is being made: this takes a minute, once.", icon=":material/database:")
+        watch()
+        return
     st.info(
-        f"There is no corpus in “{plain(str(settings.corpus))}” yet. Build one from your own files with "
+        "This app has no corpus yet. Build one from your own files with "
         "`python -m index_build build FILE --out corpus`, or take the demo: some 5,000 arXiv papers.",
         icon=":material/database:",
     )
     # A host whose disk is wiped has to build the demo after each start, even if visitors may add nothing.
-    if not (settings.allow_import or settings.session_library):
+    if not (settings.allow_import or settings.session_library or settings.demo_at_start):
         st.caption(NOT_ALLOWED)
         return
     if st.button("Build the demo corpus", type="primary", icon=":material/download:"):
-        corpora.jobs().begin("Fetching the demo papers", lambda report: corpora.make_demo(settings, report))
+        _begin_demo()
+        st.rerun()
     watch()
+
+
+def _begin_demo() -> None:
+    settings = state.settings()
+    corpora.jobs().begin("Fetching the demo papers", lambda report: corpora.make_demo(settings, report))
 
 
 def add_papers() -> None:
@@ -37,7 +53,7 @@ def add_papers() -> None:
         st.caption(NOT_ALLOWED)
         return
     given = st.file_uploader(
-        "BibTeX, RIS, NBIB, CSL-JSON, CSV, JSONL or XML",
+        "BibTeX, RIS, NBIB, EndNote, Excel, CSV, JSON or XML",
         key="add-file",
         max_upload_size=settings.upload_mb,
         help=f"Up to {settings.upload_mb} MB and {settings.upload_papers:,} papers at a time.",
@@ -51,8 +67,9 @@ def add_papers() -> None:
 @st.fragment(run_every="1s")
 @faults.shown()
 def watch() -> None:
-    """The job under way, or how the last one ended. A new build redraws the page."""
-    drawn_for = st.session_state.setdefault("build-drawn", state.build_id())
+    """The job under way, or how the last one ended. Its end redraws the page, and so does a new build."""
+    now = state.build_id(), corpora.jobs().is_busy
+    drawn_for = st.session_state.setdefault("drawn-for", now)
     job = corpora.jobs().last
     if job is None:
         return
@@ -62,6 +79,6 @@ def watch() -> None:
         st.warning(plain(job.error), icon=":material/info:")
     else:
         st.success(plain(job.outcome), icon=":material/check:")
-    if state.build_id() != drawn_for:
-        st.session_state["build-drawn"] = state.build_id()
+    if now != drawn_for:
+        st.session_state["drawn-for"] = now
         st.rerun()

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import faults
+from pages.ui import faults, words
 from pages.ui.words import counted
+from search.corpus.layout import REJECTS
 from search.errors import InputError, TriptychError
-from search.manifest import current_build, read_manifest
 from search.settings import Settings
+from search.types import Progress
 
-Progress = Callable[[str, int, int], None]
-STEPS = {"import": "Reading papers", "encode": "Encoding papers", "index": "Making the indices"}
 SHOWN_REJECTS = 200
+"""Rejected records in the table; the file has all. Chosen by hand."""
 
 
 @dataclass(slots=True)
@@ -39,12 +40,11 @@ class Job:
 
     @property
     def text(self) -> str:
-        of = f"{self.done:,} of {self.total:,}" if self.total else f"{self.done:,}"
-        return f"{STEPS[self.step]}: {of}" if self.step in STEPS else self.title
+        return words.progress(self.step, self.done, self.total) if self.step else self.title
 
     @property
     def share(self) -> float:
-        return min(self.done / self.total, 1.0) if self.total else 0.0
+        return words.share(self.done, self.total)
 
 
 @dataclass(slots=True)
@@ -52,10 +52,14 @@ class Jobs:
     lock: threading.Lock = field(default_factory=threading.Lock)
     last: Job | None = None
 
+    @property
+    def is_busy(self) -> bool:
+        return self.last is not None and not self.last.finished
+
     def begin(self, title: str, work: Callable[[Progress], str]) -> None:
         """Starts the work unless other work is under way."""
         with self.lock:
-            if self.last is not None and not self.last.finished:
+            if self.is_busy:
                 raise InputError("Papers are being added already: wait until that is done.")
             self.last = Job(title)
         threading.Thread(target=_run, args=(self.last, work), daemon=True).start()
@@ -80,17 +84,18 @@ def _run(job: Job, work: Callable[[Progress], str]) -> None:
 def add_file(settings: Settings, name: str, data: bytes, progress: Progress) -> str:
     """Adds the papers of a file to the corpus and serves it anew; says what came of it."""
     from index_build.importing import import_papers
-    from index_build.sources import read_bytes
-    from index_build.steps import build
+    from index_build.isolated import read_upload
+    from index_build.steps import as_built, build
 
+    settings = as_built(settings)
     limit = settings.upload_papers
-    summary = import_papers(settings.corpus, read_bytes(data, name), [name], limit=limit, progress=progress)
+    with closing(read_upload(name, data, limit)) as items:
+        summary = import_papers(settings.corpus, items, [name], limit=limit, progress=progress)
     stored = summary.stored
     if not stored.total:
         reasons = "; ".join(summary.rejected) or "it holds none"
         raise InputError(f"No paper could be taken from {name} ({reasons}): choose another file.")
-    built_with = read_manifest(current_build(settings.corpus)).encoder_name
-    manifest = build(settings.corpus, replace(settings, encoder=built_with), progress)
+    manifest = build(settings.corpus, settings, progress)
     told = (
         f"{counted(stored.added, 'paper')} added, {stored.unchanged:,} already there, "
         f"{stored.replaced:,} replaced, {stored.merged:,} merged, "
@@ -107,15 +112,19 @@ def make_demo(settings: Settings, progress: Progress) -> str:
     from index_build.importing import import_papers
     from index_build.steps import build
 
-    import_papers(settings.corpus, demo.papers(), [demo.SAMPLE], progress=progress)
+    import_papers(settings.corpus, demo.papers(progress=progress), [demo.SAMPLE], progress=progress)
     manifest = build(settings.corpus, settings, progress)
-    return f"The demo corpus is ready: {manifest.papers:,} papers."
+    return f"The demo corpus is ready: {counted(manifest.papers, 'paper')}."
 
 
 def rejects(corpus: Path) -> list[dict[str, Any]]:
-    """The records that the last imports could not read, the first few hundred."""
-    try:
-        with (corpus / "rejects.jsonl").open(encoding="utf-8") as file:
-            return [json.loads(line) for line, _ in zip(file, range(SHOWN_REJECTS), strict=False)]
-    except FileNotFoundError:
-        return []
+    """The records that the last imports could not read, the first few hundred.
+
+    A line that was cut off, because an import ended in the middle of it, is left out.
+    """
+    found: list[dict[str, Any]] = []
+    with suppress(OSError), (corpus / REJECTS).open(encoding="utf-8", errors="replace") as file:
+        for line, _ in zip(file, range(SHOWN_REJECTS), strict=False):
+            with suppress(ValueError, RecursionError):
+                found.append(json.loads(line))
+    return [each for each in found if isinstance(each, dict)]

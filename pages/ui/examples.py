@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from pages.ui import state
-from search.types import Facet, Paper
+from search.types import PANELS, Paper
 
 LOOKED_AT = 300
 """Papers spread over a corpus among which examples are looked for."""
@@ -19,8 +19,8 @@ LOOKED_AT = 300
 class Example:
     paper_id: str
     title: str
-    preset: str
-    """One of the presets of `sentences.py`."""
+    question: str
+    """One of QUESTIONS in `sentences.py`."""
     ask: str
     """What a reader would ask, in their words."""
 
@@ -28,9 +28,9 @@ class Example:
 DEMO_IDS = ("arxiv:1810.04567", "arxiv:2004.12130", "arxiv:2010.04922")
 """Of the demo, one for each of ASKS: copulas for patients who drop out, a pandemic, what attention shows."""
 ASKS = (
-    ("Same method, different problem", "Where else is this method used, away from its problem?"),
-    ("All background", "Who else works on this problem, in whatever way?"),
-    ("All result", "Who else found what this paper found?"),
+    ("This method elsewhere", "Where else is this method used, away from its problem?"),
+    ("Same problem", "Who else works on this problem, in whatever way?"),
+    ("Same finding", "Who else found what this paper found?"),
 )
 
 
@@ -39,8 +39,8 @@ def worked(build_id: str) -> tuple[Example, ...]:
     """One example for each of ASKS; fewer when the corpus is too small for that."""
     papers = _of_the_demo() or _clear_ones()
     return tuple(
-        Example(paper.id, paper.title, preset, ask)
-        for paper, (preset, ask) in zip(papers, ASKS, strict=False)
+        Example(paper.id, paper.title, question, ask)
+        for paper, (question, ask) in zip(papers, ASKS, strict=False)
     )
 
 
@@ -59,6 +59,6 @@ def _clear_ones() -> list[Paper]:
 
 def _clarity(paper: Paper) -> tuple[int, int]:
     """Two sentences of each panel are best, more of one is no better, and short is easier to read."""
-    panels = Counter(sentence.facet.panel for sentence in paper.sentences if sentence.facet)
-    shown = sum(min(panels[facet], 2) for facet in (Facet.BACKGROUND, Facet.METHOD, Facet.RESULT))
+    panels = Counter(sentence.panel for sentence in paper.sentences)
+    shown = sum(min(panels[facet], 2) for facet in PANELS)
     return shown, -len(paper.sentences)

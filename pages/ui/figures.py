@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2] / "evaluation"
 DEFAULT = "default"
 NAMES = {
     "csfcube": "CSFCube",
-    "judged": "More fields, graded by a language model",
+    "graded-pools": "More fields, graded by a language model",
     "beir": "BEIR",
     "mdcr": "MDCR",
     "relish": "RELISH",
@@ -23,7 +23,7 @@ NAMES = {
 }
 COMMANDS = {
     "csfcube": "csfcube --data DIR --split {split}",
-    "judged": "judged --data DIR",
+    "graded-pools": "graded-pools --data DIR",
     "beir": "beir --data DIR --split {split}",
     "mdcr": "mdcr --benchmark FILE --papers FILE",
     "relish": "relish --data DIR --split {split}",

@@ -8,7 +8,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.ui import faults, state
+from pages.ui import adding, faults, home, state
+from pages.ui.escape import plain
 
 STYLE = Path(__file__).with_name("style.css")
 
@@ -20,7 +21,14 @@ def draw(page: Callable[[], None]) -> None:
         # Streamlit takes `pages/` for its old kind of app until `st.navigation` is called. Run app.py.
         PagesManager.uses_pages_directory = False
         st.rerun()
-    state.visit().shelf = None
+    here, name = state.visit(), Path(page.__code__.co_filename).stem
+    here.shelf, here.arrived, here.page = None, here.page != name, name
     st.html(STYLE)
+    home.listen(name)
     with faults.shown():
-        page()
+        try:
+            page()
+        except state.NoCorpusError:
+            adding.first_corpus()
+        if notice := state.notice():
+            st.warning(plain(notice), icon=":material/healing:")

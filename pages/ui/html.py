@@ -5,34 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pages.ui.escape import markup, one_line, web_addresses
-from pages.ui.palette import look
-from search.types import Facet, Pair, Paper, Result, Sentence
+from pages.ui.palette import word
+from search.library.origins import Quote
+from search.types import Facet, Paper, Sentence, shown_panel
 
-SHOWN_PAIRS = 3
 SHOWN_AUTHORS = 4
+"""Authors named before "and 3 more"; chosen by hand."""
 
 
-def card(result: Result, number: int, query_papers: int = 1) -> str:
-    """A result: what it is, how close and why, and the pairs of sentences that carry the match."""
-    return (
-        f'<article class="card">{heading(result.paper, 3, f"{number}. ")}{byline(result.paper)}'
-        f'<p class="reason">{score(result)} {markup(result.reason)}</p>'
-        f"{pairs(result.pairs[:SHOWN_PAIRS], query_papers)}</article>"
-    )
-
-
-def small_card(result: Result, also: Iterable[Facet] = ()) -> str:
-    """A result in one column of the triptych; `also` names the other panels it is near by."""
-    marks = "".join(f' <span class="facet {facet}">also by {facet}</span>' for facet in also)
-    return (
-        f'<article class="card">{heading(result.paper, 3)}{byline(result.paper)}'
-        f'<p class="quiet">{score(result)}{marks}</p>'
-        f'<p class="quiet">{markup(result.reason)}</p></article>'
-    )
-
-
-def heading(paper: Paper, level: int, before: str = "") -> str:
-    return f"<h{level}>{before}{link(paper)}</h{level}>"
+def heading(paper: Paper, level: int) -> str:
+    return f"<h{level}>{link(paper)}</h{level}>"
 
 
 def link(paper: Paper) -> str:
@@ -44,8 +26,12 @@ def link(paper: Paper) -> str:
 
 
 def byline(paper: Paper) -> str:
+    return f'<p class="quiet">{markup(byline_text(paper))}</p>'
+
+
+def byline_text(paper: Paper) -> str:
     parts = [authors(paper), str(paper.year or ""), paper.venue, ", ".join(paper.fields[:3])]
-    return f'<p class="quiet">{markup(" · ".join(part for part in parts if part))}</p>'
+    return " · ".join(part for part in parts if part)
 
 
 def authors(paper: Paper, most: int = SHOWN_AUTHORS) -> str:
@@ -54,36 +40,8 @@ def authors(paper: Paper, most: int = SHOWN_AUTHORS) -> str:
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
-def score(result: Result) -> str:
-    return f'<span class="score">{markup(result.likeness.capitalize())}, {result.score:.2f}.</span>'
-
-
-def pairs(shown: Iterable[Pair], query_papers: int = 1) -> str:
-    """Your sentence, theirs, and a bar for how much of the match the two carry."""
-    return f'<ul class="pairs">{"".join(_pair(pair, query_papers) for pair in shown)}</ul>'
-
-
-def _pair(pair: Pair, query_papers: int) -> str:
-    percent = round(100 * pair.share)
-    yours = f"Yours, {pair.query_sentence + 1}"
-    if query_papers > 1:
-        yours = f"Paper {pair.query_paper + 1}, {pair.query_sentence + 1}"
-    return (
-        f'<li><div>{percent} %<span class="aside"> of the match</span>'
-        f'<div class="bar" aria-hidden="true"><span class="{_facet(pair.query_facet)}" '
-        f'style="width: {percent}%"></span></div></div>'
-        f'<div><span class="who">{yours} {facet_word(pair.query_facet)}</span>{markup(pair.query_text)}</div>'
-        f'<div><span class="who">Theirs, {pair.position + 1} {facet_word(pair.facet)}</span>'
-        f"{markup(pair.text)}</div></li>"
-    )
-
-
 def facet_word(facet: Facet | None) -> str:
-    return f'<span class="facet {_facet(facet)}">{look(facet).word}</span>'
-
-
-def _facet(facet: Facet | None) -> Facet:
-    return (facet or Facet.OTHER).panel
+    return f'<span class="facet {shown_panel(facet)}">{word(facet)}</span>'
 
 
 def abstract(paper: Paper, matched: Iterable[int] = ()) -> str:
@@ -100,8 +58,18 @@ def abstract(paper: Paper, matched: Iterable[int] = ()) -> str:
 
 
 def _marked(sentence: Sentence) -> str:
-    facet = _facet(sentence.facet)
-    return f'<mark class="{facet}">{markup(sentence.text)}</mark> {facet_word(facet)}'
+    facet = shown_panel(sentence.facet)
+    return f'<mark class="{facet}">{markup(sentence.text)}</mark> {facet_word(sentence.facet)}'
+
+
+def quotes(pairs: Iterable[Quote]) -> str:
+    """What matched when a paper was kept: its sentences, and below each the one of the search."""
+    return "".join(
+        f'<div class="panel {shown_panel(quote.facet)}">'
+        f"<p>{facet_word(quote.facet)} “{markup(quote.theirs)}”</p>"
+        f'<p class="quiet">for “{markup(quote.yours)}”</p></div>'
+        for quote in pairs
+    )
 
 
 def panel(facet: Facet, sentences: Iterable[Sentence]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from search.types import Facet
+from search.types import Facet, shown_panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +29,22 @@ LOOKS: dict[Facet, Look] = {
     Facet.OTHER: Look("Other", "gray", "#5b616e", "#9aa1ad", "diamond"),
 }
 SHOWN: tuple[Facet, ...] = tuple(LOOKS)
-"""What a reader can choose from: the three panels and the rest."""
+"""The three panels and the rest, each with a colour."""
+LABELS: tuple[Facet, ...] = (Facet.BACKGROUND, Facet.OBJECTIVE, Facet.METHOD, Facet.RESULT, Facet.OTHER)
+"""What a sentence can be labelled as; an objective has the colour of the background."""
 
 
 def look(facet: Facet | None) -> Look:
-    return LOOKS[(facet or Facet.OTHER).panel]
+    return LOOKS[shown_panel(facet)]
 
 
 def word(facet: Facet | None) -> str:
-    return look(facet).word
+    return "Objective" if facet is Facet.OBJECTIVE else look(facet).word
 
 
 def colours(dark: bool) -> list[str]:
     """The colours of SHOWN, in that order."""
     return [each.dark if dark else each.light for each in LOOKS.values()]
-
-
-def badge(facet: Facet | None) -> str:
-    """The facet as a tinted word in Streamlit's markdown."""
-    return f":{look(facet).name}-badge[{word(facet)}]"
 
 
 def coloured(facet: Facet) -> str:

@@ -1,54 +1,21 @@
-"""Result cards with what one can do with them: open, search on, keep."""
+"""What one can do with a paper: open it, search on, keep it; and what its score is made of."""
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import Any, NoReturn
+
 import streamlit as st
 
-from pages.ui import charts, faults, html, state
+from pages.ui import keeping, state
 from pages.ui.escape import plain
-from pages.ui.palette import badge
-from search.list_files import FIRST_LIST, Kept
-from search.types import Evidence, Facet, Pair, Paper, Result, Results
+from search.errors import TriptychError
+from search.library.files import FIRST_LIST, Kept
+from search.types import Evidence, Paper, Result
 
 SCORE_HELP = (
     "A score from 0 to 1 and its word come from judged computer-science abstracts; in other fields take "
     "them as a hint. A pair's share says how much of the sentence match it carries; all shares add up to 1."
 )
-
-
-def result_list(results: Results) -> None:
-    for number, result in enumerate(results.results, 1):
-        card(result, number, len(results.query.papers))
-
-
-@st.fragment
-@faults.shown()
-def card(result: Result, number: int, query_papers: int = 1) -> None:
-    """One result; opening it or keeping it redraws this card alone."""
-    with st.container(border=True, gap="xsmall", key=f"card-{number}"):
-        st.html(html.card(result, number, query_papers))
-        details = st.expander(
-            "Abstract and alignment",
-            key=f"details-{number}-{result.paper.id}",
-            on_change="rerun",
-            type="compact",
-        )
-        with details:
-            if details.open:
-                evidence(result)
-        actions(result.paper, f"card-{number}")
-
-
-def evidence(result: Result) -> None:
-    """The abstract with its matched sentences marked, and the whole alignment as picture and table."""
-    st.html(html.abstract(result.paper, {pair.position for pair in result.pairs}))
-    if result.duplicates:
-        st.caption(f"Also in the corpus as {plain(', '.join(result.duplicates))}.")
-    chart = charts.alignment(result.pairs, len(result.paper.sentences), state.is_dark())
-    st.altair_chart(chart, alt=in_words(result.pairs))
-    st.table(alignment_table(result.pairs), hide_index=True)
-    st.caption(parts_in_words(result.evidence))
 
 
 def parts_in_words(parts: Evidence) -> str:
@@ -58,66 +25,69 @@ def parts_in_words(parts: Evidence) -> str:
     return f"Before weighting: {counted}{between}whole paper {parts.whole_paper:.2f}."
 
 
-def in_words(pairs: tuple[Pair, ...]) -> str:
-    """The alignment for those who do not see it."""
-    told = [f"yours {p.query_sentence + 1} on theirs {p.position + 1}, {p.share:.0%}" for p in pairs[:8]]
-    return "Alignment of sentences: " + "; ".join(told)
-
-
-def alignment_table(pairs: tuple[Pair, ...]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "Share": [f"{pair.share:.0%}" for pair in pairs],
-            "Likeness": [f"{pair.similarity:.2f}" for pair in pairs],
-            "Yours": [_cell(pair.query_sentence, pair.query_facet, pair.query_text) for pair in pairs],
-            "Theirs": [_cell(pair.position, pair.facet, pair.text) for pair in pairs],
-            "Shared words": [plain(", ".join(pair.shared_terms)) for pair in pairs],
-        }
-    )
-
-
-def _cell(position: int, facet: Facet | None, text: str) -> str:
-    return f"{badge(facet)} {plain(f'{position + 1}. {text}')}"
-
-
-def actions(paper: Paper, key: str, opened: bool = False) -> None:
-    """Search on, keep, open: the row of buttons under every paper."""
+def actions(paper: Paper, key: str, opened: bool = False, result: Result | None = None) -> None:
+    """Search on, keep, open: the row of buttons under every paper; `result` where a search found it."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"actions-{key}"):
-        search_with(paper, key)
-        keep(paper, key)
+        _search_button(paper, key)
+        keep(paper, key, result)
         if not opened:
             st.page_link(
                 "pages/paper.py", label="Open", icon=":material/article:", query_params={"id": paper.id}
             )
 
 
-def search_with(paper: Paper, key: str) -> None:
+def search_with(paper_id: str) -> NoReturn:
+    """Begins a search with a paper of the corpus."""
+    state.start((state.engine().example(paper_id),), "From the corpus")
+    state.show_search()
+
+
+def _search_button(paper: Paper, key: str) -> None:
     if st.button("Search with this", icon=":material/search:", key=f"with-{key}-{paper.id}", type="tertiary"):
-        state.start((state.engine().example(paper.id),), "From the corpus")
-        st.switch_page("pages/find.py")
+        search_with(paper.id)
 
 
-def keep(paper: Paper, key: str) -> None:
+def keep(paper: Paper, key: str, result: Result | None = None) -> None:
     """Puts the paper on a list or takes it off; with several lists, on the one chosen."""
     shelf = state.shelf()
     names = shelf.names or (FIRST_LIST,)
     label, icon = (
         ("Kept", ":material/bookmark_added:") if paper.id in shelf.ids else ("Keep", ":material/bookmark:")
     )
-    look = {"icon": icon, "type": "tertiary", "key": f"keep-{key}-{paper.id}", "on_click": _keep}
+    look: dict[str, Any] = {
+        "icon": icon,
+        "type": "tertiary",
+        "key": f"keep-{key}-{paper.id}",
+        "on_click": _keep,
+    }
     if len(names) == 1:
-        st.button(label, args=(paper, names[0]), help="Put it on your list or take it off.", **look)
+        st.button(label, args=(paper, names[0], result), help="Put it on your list or take it off.", **look)
     else:
-        st.menu_button(label, names, args=(paper, "", f"keep-{key}-{paper.id}"), **look)
+        st.menu_button(label, names, args=(paper, "", result, f"keep-{key}-{paper.id}"), **look)
+    if said := state.visit().said:
+        state.visit().said = ""
+        st.toast(said)
 
 
-@faults.shown()
-def _keep(paper: Paper, name: str, menu: str = "") -> None:
-    library, name = state.library(), name or st.session_state[menu]
-    if name in library.names() and paper.id in library.ids(name):
-        library.drop(name, paper.id)
-        st.toast(f"Taken off “{plain(name)}”.")
-    else:
-        library.keep(name, [Kept(paper)])
-        st.toast(f"Kept on “{plain(name)}”.")
-    state.visit().shelf = None
+def _keep(paper: Paper, name: str, result: Result | None, menu: str = "") -> None:
+    """Puts the paper on the list or takes it off.
+
+    What was done is said when the page is drawn: anything that a fragment's callback draws takes the place of
+    the page's first element, its stylesheet.
+    """
+    keep_or_drop(paper, name or st.session_state[menu], result)
+
+
+def keep_or_drop(paper: Paper, name: str, result: Result | None = None) -> None:
+    """Puts the paper on the list with where it was found, or takes it off if it is there."""
+    here, library = state.visit(), state.library()
+    try:
+        if name in library.names() and paper.id in library.ids(name):
+            library.drop(name, paper.id)
+            here.said = f"Taken off “{plain(name)}”."
+        else:
+            library.keep(name, [Kept(paper, origin=keeping.origin_of(result))])
+            here.said = f"Kept on “{plain(name)}”."
+    except TriptychError as error:
+        here.said = plain(str(error))
+    here.shelf = None

@@ -8,45 +8,70 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.ui.escape import markup, plain
-from pages.ui.palette import SHOWN, word
+from pages.ui.palette import LABELS, word
 from pages.ui.state import Draft
 from search.types import Choice, Facet, QueryPaper, QuerySentence
 
 _ROW_LOOKS = {
     Choice.MATCH: ("", ""),
     Choice.IGNORE: ("border-left-style: dotted;", "color: var(--quiet);"),
-    Choice.AVOID: (
-        "border-left-style: double;",
-        "text-decoration: line-through 1px var(--quiet);",
-    ),
+    Choice.AVOID: ("border-left-style: double;", "color: var(--quiet); font-style: italic;"),
 }
-Rule = Callable[[Facet], Choice]
+Rule = Callable[[QuerySentence], Choice]
+MOST_ROWS = 40
+"""Sentences of a paper that are drawn; each takes the browser a few milliseconds."""
 CHOICE_WORDS = {Choice.MATCH: "Match", Choice.IGNORE: "Ignore", Choice.AVOID: "Avoid"}
 
 
-def only(facet: Facet) -> Rule:
-    return lambda found: Choice.MATCH if found is facet else Choice.IGNORE
+def only(*facets: Facet) -> Rule:
+    return lambda sentence: Choice.MATCH if _label(sentence) in facets else Choice.IGNORE
 
 
-def method_not_background(found: Facet) -> Choice:
-    return {Facet.METHOD: Choice.MATCH, Facet.BACKGROUND: Choice.AVOID}.get(found, Choice.IGNORE)
+def method(sentence: QuerySentence) -> Choice:
+    """The method, and what a paper announces where that may as well be its method."""
+    announced = sentence.facet is Facet.OBJECTIVE and sentence.or_facet is Facet.METHOD
+    return Choice.MATCH if announced or sentence.facet is Facet.METHOD else Choice.IGNORE
 
 
-PRESETS: dict[str, tuple[Rule, str]] = {
-    "Whole abstract": (lambda _: Choice.MATCH, "Match every sentence, and the paper as a whole."),
-    "All background": (only(Facet.BACKGROUND), "Papers on the same problem."),
-    "All method": (only(Facet.METHOD), "Papers that go about it the same way."),
-    "All result": (only(Facet.RESULT), "Papers that report the same finding."),
-    "Same method, different problem": (
-        method_not_background,
-        "Match the method, avoid the background: where else is this method used?",
+def method_elsewhere(sentence: QuerySentence) -> Choice:
+    """Only what is surely background is avoided, and never what a paper announces."""
+    if sentence.facet is Facet.BACKGROUND and not sentence.or_facet:
+        return Choice.AVOID
+    return method(sentence)
+
+
+QUESTIONS: dict[str, tuple[Rule, str]] = {
+    "Same problem": (
+        only(Facet.BACKGROUND, Facet.OBJECTIVE),
+        "Who works on this, in whatever way? Matches background and objective.",
     ),
+    "Same method": (method, "Who goes about it the same way? Matches the method."),
+    "Same finding": (only(Facet.RESULT), "Who found the same? Matches the results."),
+    "This method elsewhere": (
+        method_elsewhere,
+        "Where else is this method used? Matches the method and avoids the background.",
+    ),
+    "Whole paper": (lambda _: Choice.MATCH, "What is alike in every way? Matches all sentences."),
 }
+"""What one can ask of a paper, and which sentences that matches and avoids."""
+READINGS = {
+    "As a problem": (
+        Facet.BACKGROUND,
+        "Who works on this? Compares it with what papers say of their problem.",
+    ),
+    "As a method": (
+        Facet.METHOD,
+        "Who goes about it this way? Compares it with what papers say of their method.",
+    ),
+    "As a finding": (Facet.RESULT, "Who found this? Compares it with what papers say of their results."),
+    "As anything": (Facet.OTHER, "Compares it with every sentence alike."),
+}
+"""How a single sentence, a title, a question or keywords can be meant, and the label that stands for it."""
 
 
 def chosen_by(paper: QueryPaper, rule: Rule) -> QueryPaper:
     """The paper with every sentence's choice as the rule has it."""
-    sentences = (replace(each, choice=rule(_panel(each))) for each in paper.sentences)
+    sentences = (replace(each, choice=rule(each)) for each in paper.sentences)
     return replace(paper, sentences=tuple(sentences))
 
 
@@ -59,39 +84,47 @@ def current(draft: Draft) -> tuple[QueryPaper, ...]:
 
 
 def edit(draft: Draft) -> None:
-    """Draws presets and rows."""
-    weigh = _presets(draft)
+    """Draws questions and rows."""
+    weigh = _readings(draft) if len(list(_positions(draft))) == 1 else _questions(draft)
     st.html(_row_styles(draft))
     for number, paper in enumerate(draft.papers):
         one = len(draft.papers) == 1
-        with st.container() if one else st.expander(plain(paper.title) or f"Paper {number + 1}"):
-            for position in range(len(paper.sentences)):
+        with st.container(key="rows") if one else st.expander(plain(paper.title) or f"Paper {number + 1}"):
+            for position in range(min(len(paper.sentences), MOST_ROWS)):
                 _row(draft, number, position, weigh)
+            if (more := len(paper.sentences) - MOST_ROWS) > 0:
+                st.caption(f"{more:,} more sentences are not shown; the questions above hold for them, too.")
 
 
 def _row_styles(draft: Draft) -> str:
     """The look of each row by its state. On a key that stays, so that no widget loses the focus."""
     rules = []
     for number, position in _positions(draft):
+        if position >= MOST_ROWS:
+            continue
         sentence = _sentence(draft, number, position)
         row = f".st-key-{_key('row', draft, number, position)}"
         bar, text = _ROW_LOOKS[sentence.choice]
-        rules.append(f"{row} {{ --facet: var(--{_panel(sentence)}); {bar} }}{row} .sentence {{ {text} }}")
+        colour = f"--facet: var(--{_label(sentence).panel});"
+        rules.append(f"{row} {{ {colour} {bar} }}{row} .sentence {{ {text} }}")
     return f"<style>{''.join(rules)}</style>"
 
 
-def _presets(draft: Draft) -> bool:
-    panels = {_panel(_sentence(draft, *place)) for place in _positions(draft)}
-    with st.container(horizontal=True, gap="xsmall", key="presets"):
-        for label, (rule, told) in PRESETS.items():
-            matches = any(rule(panel) is Choice.MATCH for panel in panels)
+def _questions(draft: Draft) -> bool:
+    """The questions as buttons, the one in force pressed in; whether weights are shown."""
+    now = [_sentence(draft, *place) for place in _positions(draft)]
+    with st.container(horizontal=True, gap="xsmall", key="questions"):
+        for name, (rule, told) in QUESTIONS.items():
+            matches = any(rule(each) is Choice.MATCH for each in now)
+            asked = all(rule(each) is each.choice for each in now)
             st.button(
-                label,
+                name,
                 help=told if matches else f"{told} No sentence is labelled so: correct a label first.",
+                type="primary" if asked and matches else "secondary",
                 disabled=not matches,
                 on_click=_apply,
                 args=(draft, rule),
-                key=f"preset-{label}",
+                key=f"ask-{name}",
             )
     return st.toggle(
         "Weigh sentences", key="weigh", persist_state="session", help="Let a sentence count more or less."
@@ -99,15 +132,35 @@ def _presets(draft: Draft) -> bool:
 
 
 def _apply(draft: Draft, rule: Rule) -> None:
-    for paper, sentence in _positions(draft):
-        facet = _panel(_sentence(draft, paper, sentence))
-        st.session_state[_key("choice", draft, paper, sentence)] = rule(facet)
+    for place in _positions(draft):
+        st.session_state[_key("choice", draft, *place)] = rule(_sentence(draft, *place))
+
+
+def _readings(draft: Draft) -> bool:
+    """How the one sentence is meant, as buttons; it has no weight, because there is no other."""
+    place = next(_positions(draft))
+    now = _label(_sentence(draft, *place))
+    with st.container(horizontal=True, gap="xsmall", key="questions"):
+        for name, (facet, told) in READINGS.items():
+            st.button(
+                name,
+                help=told,
+                type="primary" if now.panel is facet else "secondary",
+                on_click=_correct,
+                args=(draft, *place, facet),
+                key=f"as-{facet}",
+            )
+    return False
+
+
+def _correct(draft: Draft, number: int, position: int, facet: Facet) -> None:
+    st.session_state[_key("facet", draft, number, position)] = facet
 
 
 def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
     sentence = _sentence(draft, number, position)
     name, place = f"Sentence {position + 1}", (draft, number, position)
-    values = {"facet": _panel(sentence), "choice": sentence.choice, "weight": sentence.weight}
+    values = {"facet": _label(sentence), "choice": sentence.choice, "weight": sentence.weight}
     for what, value in values.items():
         st.session_state.setdefault(_key(what, *place), value)
     with st.container(key=_key("row", *place), gap="xsmall"):
@@ -115,7 +168,7 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.selectbox(
                 f"{name}: facet",
-                SHOWN,
+                LABELS,
                 format_func=word,
                 key=_key("facet", *place),
                 label_visibility="collapsed",
@@ -132,6 +185,16 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
                 label_visibility="collapsed",
                 persist_state="session",
             )
+            if sentence.or_facet:
+                st.button(
+                    f"{position + 1} may be {word(sentence.or_facet).lower()}",
+                    help="The label is a guess. Click to change it.",
+                    type="tertiary",
+                    icon=":material/swap_horiz:",
+                    on_click=_correct,
+                    args=(*place, sentence.or_facet),
+                    key=_key("doubt", *place),
+                )
         if weigh and sentence.choice is not Choice.IGNORE:
             st.slider(
                 f"{name}: weight",
@@ -146,19 +209,20 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
 def _sentence(draft: Draft, number: int, position: int) -> QuerySentence:
     """A sentence with what its widgets say, or the draft before they are drawn the first time."""
     given, keys, place = draft.papers[number].sentences[position], st.session_state, (draft, number, position)
-    shown = _panel(given)
+    shown = _label(given)
     facet = keys.get(_key("facet", *place)) or shown
     return replace(
         given,
-        # An objective is shown as background and stays one unless the visitor changes it.
         facet=given.facet if facet is shown else facet,
+        or_facet=given.or_facet if facet is shown else None,
         choice=keys.get(_key("choice", *place)) or given.choice,
         weight=keys.get(_key("weight", *place)) or given.weight,
     )
 
 
-def _panel(sentence: QuerySentence) -> Facet:
-    return (sentence.facet or Facet.OTHER).panel
+def _label(sentence: QuerySentence) -> Facet:
+    """The label that is shown: a sentence without a facet is among the others."""
+    return sentence.facet or Facet.OTHER
 
 
 def _positions(draft: Draft) -> Iterator[tuple[int, int]]:

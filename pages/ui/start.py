@@ -9,13 +9,20 @@ import streamlit as st
 from pages.ui import examples, faults, links, state
 from pages.ui.escape import one_line, plain
 from pages.ui.html import authors
-from pages.ui.sentences import PRESETS, Rule, chosen_by
-from search.errors import InputError
-from search.query import MOST_CHARACTERS, from_json
+from pages.ui.sentences import QUESTIONS, Rule, chosen_by
+from pages.ui.words import counted
+from search.errors import TriptychError
+from search.query.saving import from_json
 from search.types import Paper
 
 PLACEHOLDER = "Title on the first line, then the abstract. A question or a few keywords work too."
-FILE_TYPES = ["bib", "ris", "nbib", "pdf", "json", "txt"]
+FILE_TYPES = ["bib", "ris", "nbib", "enw", "xml", "cff", "pdf", "json", "txt"]
+RECENT = 5
+"""Searches that the start page lists."""
+WHAT_TO_TYPE = (
+    "Words of the title, an author and a year (“smith 2019”), a DOI, an arXiv or PubMed id, or its web "
+    "address. Small typing errors do not matter."
+)
 FOUND = 8
 """Papers shown while one types."""
 
@@ -31,16 +38,15 @@ def panel() -> None:
     with file, faults.shown():
         _file()
     with below:
+        _recent()
         _examples()
 
 
 def _paste() -> None:
     with st.form("paste", border=False):
-        text = st.text_area(
-            "Title and abstract", key="pasted", height=190, placeholder=PLACEHOLDER, max_chars=MOST_CHARACTERS
-        )
-        if st.form_submit_button("Read it", type="primary", icon=":material/notes:"):
-            state.start((state.engine().read_text(text or ""),), "Pasted text")
+        text = st.text_area("Title and abstract", key="pasted", height=190, placeholder=PLACEHOLDER)
+        if st.form_submit_button("Find papers", type="primary", icon=":material/search:"):
+            links.begin_with_text(text or "")
             st.rerun()
 
 
@@ -48,14 +54,14 @@ def _paste() -> None:
 @faults.shown()
 def pick(chosen: Callable[[str], None]) -> None:
     """Finds a paper of the corpus while one types and hands its id on."""
-    label = "Part of a title, a DOI or an arXiv id"
-    text = st.text_input(label, key="pick", type="search", live="300ms", placeholder="Search titles")
+    label = "Part of a title, an author, an id or an address"
+    text = st.text_input(label, key="pick", type="search", live="300ms", placeholder="Look up a paper")
     if not text:
-        st.caption("Type at least a few letters; the papers found appear here.")
+        st.caption(WHAT_TO_TYPE)
         return
     found = state.engine().store.find(text, FOUND)
     if not found:
-        st.caption(f"No paper of this corpus has “{plain(text)}” in its title, DOI or arXiv id.")
+        st.caption(f"No paper of this corpus fits “{plain(text[:100])}”. Try fewer words, or an id.")
     for paper in found:
         label = f"{plain(paper.title)}  \n:gray[{plain(short_byline(paper))}]"
         if st.button(label, key=f"pick-{paper.id}", type="tertiary"):
@@ -91,8 +97,10 @@ def _file() -> None:
 
 
 def _edit_and_use(name: str, data: bytes) -> None:
-    papers = _papers_of(name, data)
-    number = 0
+    papers, number = _papers_of(name, data), 0
+    if len(papers) > (most := state.settings().upload_papers):
+        papers = papers[:most]
+        st.caption(f"This file has more than {most:,} papers: the first {most:,} are offered.")
     if len(papers) > 1:
         number = st.selectbox(
             f"{len(papers)} papers in this file; search with",
@@ -103,27 +111,71 @@ def _edit_and_use(name: str, data: bytes) -> None:
     title = st.text_input("Title", paper.title, key=f"file-title-{name}-{number}")
     abstract = st.text_area("Abstract", paper.abstract, height=190, key=f"file-abstract-{name}-{number}")
     if st.button("Use this paper", type="primary"):
-        state.start((state.engine().read(title or "", abstract or ""),), one_line(name))
+        read = state.compute(state.engine().read, title or "", abstract or "")
+        state.start((read,), one_line(name), links.note_on(len(abstract or ""), read))
         st.rerun()
 
 
 @st.cache_data(show_spinner="Reading the file…", max_entries=8)
 def _papers_of(name: str, data: bytes) -> list[Paper]:
-    """The papers of an uploaded file; InputError when there is none."""
+    """The papers of an uploaded file, read where it can stop nobody; InputError when there is none."""
+    from index_build.isolated import papers_in
 
-    from index_build.sources import Reject, read_bytes
+    return papers_in(one_line(name), data, state.settings().upload_papers + 1)  # to know of more
 
-    if data.startswith(b"%PDF") or name.lower().endswith(".pdf"):
-        from index_build.pdf import read_pdf
 
-        return [read_pdf(data)]
-    records = list(read_bytes(data, name))
-    papers = [record for record in records if isinstance(record, Paper)]
-    if not papers:
-        reasons = {record.reason for record in records if isinstance(record, Reject)}
-        why = f" ({'; '.join(sorted(reasons)[:2])})" if reasons else ""
-        raise InputError(f"No paper was found in {one_line(name)}{why}: try BibTeX, RIS, NBIB or PDF.")
-    return papers
+def _recent() -> None:
+    """Searches of before: those with a name first, then the latest."""
+    if not state.settings().history:
+        return
+    history, owner, before = state.history(), state.searcher(), state.before()
+    if before:
+        grown = counted(state.engine().manifest.papers - before.papers, "paper")
+        st.info(
+            f"{grown} added since your last visit on {before.when:%-d %B}. They are marked “New” in results.",
+            icon=":material/fiber_new:",
+        )
+    named, latest = history.named(owner), history.recent(owner, RECENT)
+    shown = [*named, *(entry for entry in latest if not entry.name)][:RECENT]
+    if not shown:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.header("Your searches", anchor=False, width="content")
+        st.button(
+            "Clear",
+            type="tertiary",
+            help="Forgets all searches without a name.",
+            on_click=_clear,
+            args=(owner,),
+        )
+    with st.container(gap=None):
+        for entry in shown:
+            label = f"**{plain(entry.name)}** · " if entry.name else ""
+            label += plain(entry.title) or "Untitled"
+            when = f"{entry.last_used:%-d %B, %H:%M}"
+            if before and entry.name and (new := _new_in(state.build_id(), history.content(entry.id))):
+                when += f" · {new} new"
+            if st.button(f"{label}  :gray[{when}]", key=f"again-{entry.id}", type="tertiary"):
+                st.query_params["s"] = entry.id
+                st.rerun()
+
+
+def _clear(owner: str) -> None:
+    try:
+        state.history().clear(owner)
+    except TriptychError as error:
+        st.toast(plain(str(error)))
+
+
+@st.cache_data(show_spinner=False, max_entries=100)
+def _new_in(build_id: str, content: str) -> int:
+    """How many results of a kept search are new."""
+    try:
+        query = state.engine().restore(from_json(content).query)
+        results = state.compute(state.engine().search, query).results
+    except TriptychError:  # its papers are gone, or it was never finished: opening it says so
+        return 0
+    return sum(state.are_new([result.paper.id for result in results]))
 
 
 def _examples() -> None:
@@ -136,4 +188,4 @@ def _examples() -> None:
             st.markdown(f"**{example.ask}**")
             st.caption(plain(example.title))
             if st.button("Try it", key=f"example-{example.paper_id}", icon=":material/play_arrow:"):
-                use(example.paper_id, PRESETS[example.preset][0])
+                use(example.paper_id, QUESTIONS[example.question][0])

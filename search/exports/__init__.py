@@ -8,14 +8,14 @@ from search.errors import InputError
 from search.exports.bibtex import write_bibtex
 from search.exports.csl_json import write_csl_json
 from search.exports.markdown import write_markdown
-from search.exports.references import Reference
+from search.exports.references import Citation
 from search.exports.ris import write_ris
 from search.exports.table import write_csv
-from search.types import Paper, Results
+from search.types import PANELS, Paper, Query, Result, Results, panel_of
 
-__all__ = ["FORMATS", "SUFFIXES", "Reference", "cite", "export", "write"]
+__all__ = ["FORMATS", "SUFFIXES", "Citation", "cite", "export", "reason_in_words", "write"]
 
-FORMATS: dict[str, Callable[[Sequence[Reference]], str]] = {
+FORMATS: dict[str, Callable[[Sequence[Citation]], str]] = {
     "bibtex": write_bibtex,
     "ris": write_ris,
     "csl-json": write_csl_json,
@@ -30,19 +30,39 @@ SUFFIXES = {"bibtex": "bib", "ris": "ris", "csl-json": "json", "csv": "csv", "ma
 
 def export(results: Results, format: str) -> str:
     """A whole result set in one of FORMATS, in the order of the ranking."""
-    references = [
-        Reference(result.paper, result.reason, result.score, result.likeness) for result in results.results
+    citations = [
+        Citation(result.paper, _note(results.query, result), result.score, result.likeness)
+        for result in results.results
     ]
-    return write(references, format)
+    return write(citations, format)
+
+
+def _note(query: Query, result: Result) -> str:
+    return f"{result.places} {reason_in_words(query, result)}".strip()
+
+
+def reason_in_words(query: Query, result: Result) -> str:
+    """Why it was found, with the sentence of the query itself: a number says nothing outside of the app."""
+    if not result.pairs:
+        return result.reason
+    first = result.pairs[0]
+    panel = panel_of(first.query_facet)
+    sentence = f"{panel.value} sentence" if panel in PANELS else "sentence"
+    several = len(query.papers) > 1
+    title = query.papers[first.query_paper].title if several else ""
+    whose = f"the {sentence} of “{title}”" if title else f"your {sentence}"
+    terms = ", ".join(f"“{term}”" for term in first.shared_terms)
+    both = f" (both mention {terms})" if terms else ""
+    return f"Matches {whose}: “{first.query_text}”{both}."
 
 
 def cite(paper: Paper, format: str) -> str:
     """One paper in one of FORMATS."""
-    return write([Reference(paper)], format)
+    return write([Citation(paper)], format)
 
 
-def write(references: Sequence[Reference], format: str) -> str:
-    """References in one of FORMATS."""
+def write(citations: Sequence[Citation], format: str) -> str:
+    """Citations in one of FORMATS."""
     if format not in FORMATS:
         raise InputError(f"There is no export format {format!r}: choose one of {', '.join(FORMATS)}.")
-    return FORMATS[format](references)
+    return FORMATS[format](citations)

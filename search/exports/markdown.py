@@ -5,22 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from search.exports.references import Reference, one_line
+from search.exports.references import Citation, container_of, one_line
 from search.types import Paper
 
 
-def write_markdown(references: Sequence[Reference]) -> str:
-    return "".join(f"{rank}. {_bullet(reference)}" for rank, reference in enumerate(references, start=1))
+def write_markdown(citations: Sequence[Citation]) -> str:
+    return "".join(f"{rank}. {_bullet(citation)}" for rank, citation in enumerate(citations, start=1))
 
 
-def _bullet(reference: Reference) -> str:
-    paper = reference.paper
+def _bullet(citation: Citation) -> str:
+    paper = citation.paper
     title, link = f"**{_escape(paper.title or paper.id)}**", _link(paper)
-    facts = [_escape("; ".join(paper.authors)), _escape(paper.venue), str(paper.year or "")]
+    facts = [_escape("; ".join(paper.authors)), _escape(_printed(paper)), str(paper.year or "")]
     lines = [f"[{title}]({link})" if link else title, ". ".join(fact for fact in facts if fact)]
-    if reference.likeness and reference.score is not None:
-        lines.append(f"*{reference.likeness.value} ({reference.score:.2f})*")
-    return "  \n   ".join(line for line in (*lines, _escape(reference.note)) if line) + "\n"
+    if citation.likeness and citation.score is not None:
+        lines.append(f"*{citation.likeness.value} ({citation.score:.2f})*")
+    tags = f"Tags: {_escape(', '.join(citation.tags))}" if citation.tags else ""
+    return "  \n   ".join(line for line in (*lines, _escape(citation.note), tags) if line) + "\n"
+
+
+def _printed(paper: Paper) -> str:
+    """Where it stands: "Journal 12(3), 45-67"; or who published it."""
+    reference = paper.reference
+    issue = f"({reference.issue})" if reference.issue else ""
+    place = " ".join(filter(None, (container_of(paper), f"{reference.volume}{issue}")))
+    publisher = "" if reference.publisher == paper.venue else reference.publisher
+    return ", ".join(filter(None, (place, reference.pages or reference.number, publisher)))
 
 
 def _escape(text: str) -> str:

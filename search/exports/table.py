@@ -6,27 +6,32 @@ import csv
 import io
 from collections.abc import Sequence
 
-from search.exports.references import Reference
+from search.exports.references import Citation, kind_of
 
 _COLUMNS = (
     "rank score likeness id title authors year venue fields doi arxiv_id pmid url abstract note".split()
 )
+_PRINTED = (
+    "genre date volume issue pages number series edition publisher place event editors container short_venue "
+    "issn isbn pmcid keywords language licence accessed key".split()
+)
+"""Columns from the reference, under the names of its fields."""
 
 
-def write_csv(references: Sequence[Reference]) -> str:
+def write_csv(citations: Sequence[Citation]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows(_row(rank, reference) for rank, reference in enumerate(references, start=1))
+    writer.writerow([*_COLUMNS, "tags", "type", *_PRINTED, "publication_note"])
+    writer.writerows(_row(rank, citation) for rank, citation in enumerate(citations, start=1))
     return out.getvalue()
 
 
-def _row(rank: int, reference: Reference) -> list[str]:
-    paper = reference.paper
+def _row(rank: int, citation: Citation) -> list[str]:
+    paper = citation.paper
     cells = [
         str(rank),
-        "" if reference.score is None else f"{reference.score:.3f}",
-        reference.likeness.value if reference.likeness else "",
+        "" if citation.score is None else f"{citation.score:.3f}",
+        citation.likeness.value if citation.likeness else "",
         paper.id,
         paper.title,
         "; ".join(paper.authors),
@@ -38,12 +43,20 @@ def _row(rank: int, reference: Reference) -> list[str]:
         paper.pmid,
         paper.url,
         paper.abstract,
-        reference.note,
+        citation.note,
+        "; ".join(citation.tags),
+        kind_of(paper).value,
+        *(_text(getattr(paper.reference, name)) for name in _PRINTED),
+        paper.reference.note,
     ]
-    return [_inert(cell) for cell in cells]
+    return [inert(cell) for cell in cells]
 
 
-def _inert(cell: str) -> str:
+def _text(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else "; ".join(value)
+
+
+def inert(cell: str) -> str:
     """A cell that no spreadsheet takes for a formula: an apostrophe goes before = + - @ and the like."""
     cell = cell.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
     return "'" + cell if cell.lstrip()[:1] in ("=", "+", "-", "@") or cell[:1] in ("\t", "\n") else cell

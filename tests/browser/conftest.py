@@ -57,7 +57,8 @@ def start_server(corpus: Path, folder: Path, **settings: str) -> Server:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1"]
     log = folder / "server.log"
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.open("wb"), stderr=subprocess.STDOUT)
+    with log.open("wb") as written:
+        process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=written, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
     for _ in range(600):
         try:
@@ -119,8 +120,8 @@ class Visitor:
         return self.settle()
 
     def titles(self) -> list[str]:
-        self.page.locator("article.card h3").first.wait_for(timeout=PATIENCE)
-        return [text.split(". ", 1)[-1] for text in self.page.locator("article.card h3").all_inner_texts()]
+        self.page.locator(".item .title").first.wait_for(timeout=PATIENCE)
+        return [text.split(". ", 1)[-1] for text in self.page.locator(".item .title").all_inner_texts()]
 
     def picture(self, step: str) -> None:
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from search.query import to_link
+from search.query.saving import to_link
 from search.types import Query, QueryPaper, QuerySentence
 from tests.app_corpus import METHODS, PROBLEMS
 from tests.browser.conftest import Server
@@ -25,10 +26,10 @@ def query(number: int) -> tuple[str, str]:
 
 
 async def ask(server: Server, number: int) -> tuple[str, list[str]]:
-    """One session: opens a link, reads until the script has finished; its title and its cards."""
+    """One session: opens a link, reads until the script has finished; its title and those of its results."""
     link, _ = query(number)
     url = server.url.replace("http", "ws", 1) + "/_stcore/stream"
-    title, cards = "", []
+    title, titles = "", []
     async with websockets.connect(url, subprotocols=["streamlit"], max_size=None) as socket:
         asked = BackMsg()
         asked.rerun_script.query_string = f"q={link}"
@@ -38,11 +39,11 @@ async def ask(server: Server, number: int) -> tuple[str, list[str]]:
             element = message.delta.new_element
             if element.HasField("heading") and element.heading.tag == "h1":
                 title = element.heading.body
-            if element.HasField("html") and element.html.body.startswith('<article class="card">'):
-                cards.append(element.html.body)
+            if element.bidi_component.component_name == "results":
+                titles = [result["title"] for result in json.loads(element.bidi_component.json)["results"]]
             if message.WhichOneof("type") == "script_finished":
                 break
-    return title, cards
+    return title, titles
 
 
 async def ask_all(server: Server) -> list[tuple[str, list[str]]]:
@@ -52,9 +53,9 @@ async def ask_all(server: Server) -> list[tuple[str, list[str]]]:
 def test_twenty_sessions_at_once_all_get_their_own_answers(server: Server) -> None:
     with ThreadPoolExecutor(1) as apart:  # the browser's own loop runs in this thread
         answers = apart.submit(lambda: asyncio.run(ask_all(server))).result()
-    for number, (title, cards) in enumerate(answers):
+    for number, (title, titles) in enumerate(answers):
         assert title == f"Number {number}"
-        assert len(cards) == 20, number
+        assert len(titles) == 20, number
         _, beginning = query(number)
-        for card in cards[: len(METHODS)]:
-            assert f">{beginning}: a study" in card, number
+        for found in titles[: len(METHODS)]:
+            assert found.startswith(f"{beginning}: a study"), number

@@ -1,0 +1,136 @@
+"""The options of `python -m index_build`, with examples and exit codes in the help of each command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from index_build.filters import PRESETS
+
+Run = Callable[[argparse.Namespace], int]
+
+EXIT_CODES = """exit codes:
+  0  done
+  1  done, but not well: verify found problems, or none of the records could be read
+  2  something given cannot be used: an option, a file, a setting
+  3  the corpus is missing, damaged or in use by another process
+  4  a model is missing or cannot be loaded
+  130  stopped by Ctrl-C; what was stored stays, and the same command goes on from there
+"""
+
+EXAMPLES = {
+    "build": """examples:
+  python -m index_build build refs.bib export.ris --out corpus
+  python -m index_build build acl_anthology.jsonl.gz --out acl --limit 5000
+  python -m index_build build arxiv.jsonl --field stat --year 2015- --filter csfcube
+  python -m index_build build --out acl --encoder quality      (the same papers, another encoder)
+""",
+    "add": """examples:
+  python -m index_build add new.bib --out corpus
+  python -m index_build add folder/ --out corpus --language en --json
+""",
+    "demo": """examples:
+  python -m index_build demo
+  python -m index_build demo --all --out arxiv
+""",
+    "status": "examples:\n  python -m index_build status corpus --json\n",
+    "verify": "examples:\n  python -m index_build verify corpus && echo sound\n",
+    "merges": "examples:\n  python -m index_build merges --out corpus --csv merges.csv\n",
+    "split": """examples:
+  python -m index_build split doi:10.1000/a --out corpus               (apart from all it was joined with)
+  python -m index_build split doi:10.1000/a pmid:123 --out corpus      (only these two)
+""",
+    "prewarm": "examples:\n  python -m index_build prewarm corpus\n",
+}
+
+
+def parser_of(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
+    """A parser whose result has the chosen command's function as `run`."""
+    parser = argparse.ArgumentParser(
+        prog="python -m index_build",
+        description="Make a corpus out of files of papers, look at it, check it.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (summary, add_options) in _COMMANDS.items():
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            epilog=f"{EXAMPLES[name]}\n{EXIT_CODES}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        add_options(command)
+        command.add_argument("--json", action="store_true", help="print the summary as JSON")
+        command.set_defaults(run=runs[name])
+    return parser
+
+
+def _build_options(parser: argparse.ArgumentParser) -> None:
+    files = "files or folders of papers; none builds again what is stored"
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help=files)
+    _add_import_options(parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders of papers")
+    _add_import_options(parser)
+
+
+def _demo_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="all 21,821 papers instead of 4,830")
+    _add_build_options(parser)
+
+
+def _corpus_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dir", nargs="?", type=Path, metavar="DIR", help="the corpus (default: the setting)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the same, as in the other commands")
+
+
+def _merges_options(parser: argparse.ArgumentParser) -> None:
+    _corpus_options(parser)
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row for each record")
+
+
+def _split_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help="a record, by its id in `merges`")
+    parser.add_argument("other", nargs="?", default="", metavar="ID2", help="only from this record")
+    parser.add_argument("--out", type=Path, metavar="DIR", help='the corpus (default: the setting, "corpus")')
+
+
+def _add_build_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, metavar="DIR", help='the corpus (default: the setting, "corpus")')
+    parser.add_argument("--encoder", metavar="NAME", help="default, quality, a hub name or a folder")
+    parser.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps (default: the best there is)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="no progress, only the summary")
+
+
+def _add_import_options(parser: argparse.ArgumentParser) -> None:
+    _add_build_options(parser)
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="only the first N papers that pass the filters"
+    )
+    parser.add_argument("--filter", choices=sorted(PRESETS), default="", help="a named set of rules: csfcube")
+    parser.add_argument("--year", metavar="RANGE", default="", help="2015, 2010-2020, 2010- or -2000")
+    parser.add_argument(
+        "--field", action="append", default=[], metavar="NAME", help="a field or its code; may be repeated"
+    )
+    parser.add_argument(
+        "--language", action="append", default=[], metavar="CODE", help="en, de, fr, ...; may be repeated"
+    )
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "build": ("import files and make a corpus that can be searched", _build_options),
+    "add": ("add files to a corpus that is there; the old build is served until they are in", _add_options),
+    "demo": ("fetch a sample of arXiv and make the demo corpus", _demo_options),
+    "status": ("show what a corpus holds", _corpus_options),
+    "verify": ("check every file of a corpus", _corpus_options),
+    "merges": ("show which records became one paper, and why", _merges_options),
+    "split": ("keep records apart that were taken for one paper", _split_options),
+    "prewarm": ("ship the vectors of a built demo corpus with the software", _corpus_options),
+}

@@ -1,0 +1,79 @@
+"""What the API is given by the process it runs in: an engine, kept searches, keys, limits, threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from search.api.keys import Keys
+from search.corpus.layout import current_build, current_name
+from search.history import History
+from search.hosts import LOOPBACK
+from search.settings import Settings
+from search.watch.notes import Notes
+
+if TYPE_CHECKING:
+    from search.engine import Engine
+
+Work = Callable[[], Any]
+THREADS = 4 * max(2, os.cpu_count() or 2)
+"""Each keeps the memory that a search once needed. More than cores, for a search waits in parts. By hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    engine: Callable[[], Engine]
+    """The engine on the current build."""
+    history: History | None
+    """Kept searches; None where this host keeps none."""
+    notes: Notes | None
+    """What the feeds of kept searches have told; None where there are none."""
+    keys: Keys | None
+    """None where no key is asked for."""
+    rate: int
+    """Requests of one client in a minute."""
+    origins: tuple[str, ...] = ()
+    """Web sites whose pages may ask; none unless set."""
+    allowed: Callable[[], Iterable[str]] = lambda: LOOPBACK
+    """Host names that are answered to."""
+    threads: int = THREADS
+    ask: Callable[[str, Work], Any] = field(default=lambda client, work: work())
+    """Does the work of a client, in one of `threads` threads: the app has clients and visitors take turns."""
+
+
+class Opened:
+    """The engine of the current build: opened when first asked for, again when another is published."""
+
+    def __init__(self, corpus: Path, settings: Settings) -> None:
+        self._corpus, self._settings = corpus, settings
+        self._lock = threading.Lock()
+        self._opened: tuple[str, Engine] | None = None
+
+    def __call__(self) -> Engine:
+        current_build(self._corpus)  # says what to do where there is none
+        build = current_name(self._corpus)
+        with self._lock:
+            if self._opened is None or self._opened[0] != build:
+                from search.engine import Engine  # its libraries take a second to load
+
+                self._opened = build, Engine.open(self._corpus, self._settings)
+            return self._opened[1].in_service()
+
+
+def alone(settings: Settings, rate: int, names: Iterable[str] = ()) -> Surroundings:
+    """The surroundings of a process that does nothing but answer programs."""
+    keeps = settings.history and not settings.session_library
+    allowed = frozenset({*LOOPBACK, *settings.allowed_hosts, *names})
+    return Surroundings(
+        engine=Opened(settings.corpus, settings),
+        history=History.open(settings.library) if keeps else None,
+        notes=Notes(settings.library) if keeps else None,
+        keys=Keys(settings.library) if settings.api == "keys" else None,
+        rate=rate,
+        origins=settings.api_origins,
+        allowed=lambda: allowed,
+    )

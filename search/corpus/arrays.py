@@ -1,0 +1,79 @@
+"""Arrays in .npy files: written plainly, and mapped only after the header was compared with the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+from search.errors import CorpusError
+
+LONGEST_HEADER = 1024
+"""Bytes; the headers we write have about a hundred."""
+PIECE = 2**24
+"""Bytes that are written at a time."""
+
+
+def map_array(path: Path, *kinds: DTypeLike, columns: bool = False) -> NDArray[Any]:
+    """The array in `path`, read as it is needed: one of these kinds of numbers, [n] or with columns [n, d].
+
+    Nothing is taken on trust: objects (which may hold code), other kinds and a shape that does not
+    fit the size of the file are refused before any memory is asked for.
+    """
+    try:
+        with path.open("rb") as file:
+            shape, kind = _read_header(file)
+            start, size = file.tell(), path.stat().st_size
+        if kind not in {np.dtype(each) for each in kinds}:
+            raise ValueError(f"it holds {kind}, not {' or '.join(str(np.dtype(each)) for each in kinds)}")
+        if len(shape) != 1 + columns or min(shape) < 0 or start + _bytes(shape, kind) != size:
+            raise ValueError(f"an array {shape} of {kind} does not fit its {size} bytes")
+        # An empty file cannot be mapped. A plain view: its slices cost less than those of a memmap.
+        return np.asarray(np.memmap(path, kind, "r", start, shape)) if start < size else np.empty(shape, kind)
+    except (OSError, ValueError, TypeError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise CorpusError(f"The file {path} cannot be read ({reason}); build the corpus again.") from error
+
+
+def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = npy.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of the format is not known")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, by_column, kind = read(file, max_header_size=LONGEST_HEADER)
+    if by_column and len(shape) > 1:
+        raise ValueError("it is stored column by column")
+    return shape, kind
+
+
+def _bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:
+    count = kind.itemsize
+    for length in shape:
+        count *= length
+    return count
+
+
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write a whole array. `numpy.save` can lose the end of one on a full disk without a word."""
+    with writing_rows(path, array.dtype, array.shape) as file:
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+        for start in range(0, len(data), PIECE):
+            file.write(data[start : start + PIECE])
+
+
+@contextmanager
+def writing_rows(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> Iterator[BinaryIO]:
+    """A file whose header is written; the caller writes the rows, as bytes and in order.
+
+    Written plainly: on a full disk a write fails with an error, where a write into mapped memory would
+    end the process.
+    """
+    with path.open("wb") as file:
+        header = {"descr": npy.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(file, header)
+        yield file

@@ -1,0 +1,125 @@
+"""Queries out of pasted text and out of papers of the corpus, and the vectors of both."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from search.errors import InputError
+from search.query.choosing import MOST_CHARACTERS, MOST_SENTENCES, NOTHING
+from search.query.vectorised import Vectors
+from search.text.cleaning import clean_text, has_words
+from search.text.pasted import parse_pasted
+from search.text.sentences import split
+from search.types import FACETS, Document, Encoded, Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
+
+log = logging.getLogger("triptych.query")
+SURE = 0.5
+"""Probability below which a label is doubtful: all others together are then more likely. On CSAbstruct's
+development file every second label below it is wrong, and 60 % of the wrong ones lie there
+(`python -m evaluation facets`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A paper of the corpus and its row."""
+
+    paper: Paper
+    row: int
+
+
+class Reader:
+    """Remembers what it has read: the same text is encoded once for any number of searches."""
+
+    def __init__(
+        self,
+        encode: Callable[[Document], Encoded],
+        look_up: Callable[[str], Known | None],
+        vectors_of: Callable[[int], Vectors],
+    ) -> None:
+        """`look_up` finds a paper of the corpus by its id, `vectors_of` gives the vectors of its row."""
+        self._encode = lru_cache(maxsize=256)(encode)
+        self.known = lru_cache(maxsize=1024)(look_up)
+        self._vectors_of = vectors_of
+
+    def read_text(self, text: str) -> QueryPaper:
+        return self._read(*parse_pasted(_clean(text)))
+
+    def read(self, title: str, abstract: str) -> QueryPaper:
+        return self._read(_clean(title), _clean(abstract))
+
+    def _read(self, title: str, abstract: str) -> QueryPaper:
+        title = " ".join(title.split())
+        if not has_words(title + abstract):
+            raise InputError(NOTHING)
+        texts = [sentence.text for sentence in split(abstract)]
+        if len(texts) < 2 and not (title and texts):  # a title, a question, keywords: no part of an abstract
+            return QueryPaper(title, (QuerySentence(texts[0] if texts else title),))
+        if len(texts) > MOST_SENTENCES:
+            log.warning("The text has %d sentences: its first %d are read.", len(texts), MOST_SENTENCES)
+            texts = texts[:MOST_SENTENCES]
+        paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
+        labels = map(_label, self._encode(_document(paper)).facets)
+        labelled = zip(paper.sentences, labels, strict=True)
+        sentences = (replace(each, facet=facet, or_facet=other) for each, (facet, other) in labelled)
+        return replace(paper, sentences=tuple(sentences))
+
+    def example(self, paper_id: str) -> QueryPaper:
+        known = self.known(paper_id)
+        if known is None:
+            raise InputError(f"No paper of this corpus has the id {paper_id!r}: look it up by its title.")
+        paper = known.paper
+        return QueryPaper(paper.title, tuple(map(_of_corpus, paper.sentences)), paper.id)
+
+    def restore(self, query: Query) -> Query:
+        return replace(query, papers=tuple(self._restore(paper) for paper in query.papers))
+
+    def _restore(self, paper: QueryPaper) -> QueryPaper:
+        if not paper.paper_id or any(sentence.text for sentence in paper.sentences):
+            return paper
+        now = self.example(paper.paper_id)
+        if len(now.sentences) != len(paper.sentences):
+            raise InputError(f"The abstract of {paper.paper_id!r} has changed since: start from it again.")
+        pairs = zip(now.sentences, paper.sentences, strict=True)
+        return replace(now, sentences=tuple(replace(then, text=here.text) for here, then in pairs))
+
+    def vectors(self, paper: QueryPaper) -> Vectors:
+        """From the corpus if the paper is in it word for word, else encoded."""
+        known = self.known(paper.paper_id) if paper.paper_id else None
+        if known and _texts(known.paper) == _texts(paper):
+            return self._vectors_of(known.row)
+        encoded = self._encode(_document(paper))
+        return Vectors(encoded.sentences, encoded.paper)
+
+
+def _clean(text: str) -> str:
+    """The text, cleaned; of a long one the beginning, and the log says so."""
+    if len(text) > MOST_CHARACTERS:
+        log.warning("The text has %d characters: its first %d are read.", len(text), MOST_CHARACTERS)
+    return clean_text(text, MOST_CHARACTERS)
+
+
+def _label(probabilities: Sequence[float]) -> tuple[Facet, Facet | None]:
+    """The likeliest facet, and the next where that is doubtful."""
+    likeliest, next_one = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])[:2]
+    doubtful = probabilities[likeliest] < SURE
+    return FACETS[likeliest], FACETS[next_one] if doubtful else None
+
+
+def _of_corpus(sentence: Sentence) -> QuerySentence:
+    """What a source says of its sentences is not doubted."""
+    doubted = sentence.probabilities and not sentence.hinted
+    other = _label(sentence.probabilities)[1] if doubted else None
+    return QuerySentence(sentence.text, sentence.facet, or_facet=other)
+
+
+def _texts(paper: Paper | QueryPaper) -> tuple[str, ...]:
+    return paper.title, *(sentence.text for sentence in paper.sentences)
+
+
+def _document(paper: QueryPaper) -> Document:
+    """What is encoded: a title that is the only sentence is not read twice."""
+    texts = tuple(sentence.text for sentence in paper.sentences)
+    return Document("" if texts == (paper.title,) else paper.title, texts)

@@ -1,0 +1,1 @@
+"""Plain text in pieces: cleaned, parted into title and abstract, sentences, search terms."""

@@ -1,0 +1,1 @@
+"""Small files of every format, damaged at random, and what must hold whatever the damage."""

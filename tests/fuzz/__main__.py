@@ -1,0 +1,24 @@
+"""`python -m tests.fuzz --count N --seed S`: damage files of every format and read them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.fuzz.checks import run
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000, help="files to damage and read")
+    parser.add_argument("--seed", type=int, default=0, help="another seed makes other files")
+    options = parser.parse_args()
+    findings = run(options.count, options.seed)
+    print(f"{findings.files} files, {findings.papers} papers, {findings.rejects} rejects")
+    for fault in findings.faults:
+        print(fault)
+    return 1 if findings.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""What must hold for any file: no exception, bounded memory, and every record read or named."""
+
+from __future__ import annotations
+
+import logging
+import random
+import sys
+import tracemalloc
+from dataclasses import dataclass, field
+
+from index_build.sources import Reason, Reject, read_bytes
+from search.text.sentences import split_paper
+from search.types import Paper
+from tests.fuzz.damage import damage, handle
+from tests.fuzz.files import TITLES, make_files
+
+MOST_MEMORY = 60_000_000
+"""Bytes that reading a file of a few thousand bytes may take: a bug that multiplies the text goes beyond."""
+
+PACKED, ALONE = frozenset({"xlsx"}), frozenset({"cff"})
+"""Formats that are no text, and those of one record a file."""
+
+
+@dataclass
+class Findings:
+    """What went wrong, with the number that makes each file again."""
+
+    files: int = 0
+    papers: int = 0
+    rejects: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+def read_whole(data: bytes, name: str) -> list[Paper | Reject]:
+    """All items of a file, its papers split into sentences as an import does."""
+    return [split_paper(item) if isinstance(item, Paper) else item for item in read_bytes(data, name)]
+
+
+def file_of(seed: int, number: int) -> tuple[str, bytes, bool]:
+    """The format, the file of this number, and whether it is damaged; the same for the same seed.
+
+    Every third file only went through careless hands.
+    """
+    dice = random.Random(f"{seed}-{number}")
+    files = make_files()
+    kind, damaged = dice.choice(sorted(files)), number % 3 != 0
+    if kind in PACKED or kind in ALONE:  # a second one behind the first is not looked for
+        return kind, damage(files[kind], dice), True
+    return kind, (damage if damaged else handle)(files[kind], dice), damaged
+
+
+def check(kind: str, data: bytes, label: str, findings: Findings, damaged: bool) -> None:
+    """Read one file and note what must not be."""
+    tracemalloc.start()
+    try:
+        items = read_whole(data, "file")
+    except Exception as error:
+        findings.faults.append(f"{label}: {error!r}")
+        return
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    rejects = [item for item in items if isinstance(item, Reject)]
+    findings.files += 1
+    findings.papers += len(items) - len(rejects)
+    findings.rejects += len(rejects)
+    if peak > MOST_MEMORY:
+        findings.faults.append(f"{label}: {peak} bytes of memory")
+    if any(reject.reason == Reason.FAULT for reject in rejects):
+        findings.faults.append(f"{label}: a reader failed")
+    if not items:
+        findings.faults.append(f"{label}: nothing was said of the file")
+    if not damaged and (lost := missing(items)):
+        findings.faults.append(f"{label}: lost without a word: {lost}")
+    there = sum(_is_there(title, data) for title in TITLES)
+    read = "\n".join(item.title + item.abstract for item in items if isinstance(item, Paper))
+    lost = any(title not in read for title in TITLES if _is_there(title, data))
+    if damaged and not rejects and lost and len(items) < there and kind not in ALONE:
+        findings.faults.append(f"{label}: {there} titles in the file, {len(items)} papers, no reject")
+
+
+def missing(items: list[Paper | Reject]) -> list[str]:
+    """The titles that are neither read nor in a reject; one of the whole file says enough."""
+    rejects = [item for item in items if isinstance(item, Reject)]
+    if any(reject.place == "file" and reject.reason != Reason.ENCODING for reject in rejects):
+        return []
+    found = "\n".join(item.title for item in items if isinstance(item, Paper))
+    told = "\n".join(reject.raw for reject in rejects)
+    return [title for title in TITLES if title not in found and title not in told]
+
+
+def _is_there(title: str, data: bytes) -> bool:
+    """Whether a title stands whole in a damaged file, as plain text or as a format escapes it."""
+    return any(
+        form.encode() in data for form in (title, title.replace("&", "&amp;"), title.replace("&", r"\&"))
+    )
+
+
+def work_of(data: bytes) -> int:
+    """How much is done to read a file: the calls of functions, which are the same on a busy machine."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        list(read_bytes(data, "file"))
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def run(count: int, seed: int) -> Findings:
+    """Damage and read so many files."""
+    logging.getLogger("triptych.sources").setLevel(logging.CRITICAL)
+    findings = Findings()
+    for file in make_files().values():
+        read_whole(file, "file")  # what is loaded once is not counted
+    for number in range(count):
+        kind, data, damaged = file_of(seed, number)
+        check(kind, data, f"file {number} of seed {seed} ({kind})", findings, damaged)
+    return findings
