@@ -212,7 +212,7 @@ def test_the_list_for_graphics_cards_differs_in_faiss_alone() -> None:
 
 
 def test_every_package_that_is_imported_is_listed_and_torch_is_not() -> None:
-    """By the app, the build and the command line; torch and transformers are asked for before their use."""
+    """By the app, the build and the command line; what other lists bring is asked for before its use."""
     names = {"lxml", "ot", "faiss", "yaml"}  # installed under another name, or a namespace of its own
     imported = {
         module.split(".")[0]
@@ -221,7 +221,7 @@ def test_every_package_that_is_imported_is_listed_and_torch_is_not() -> None:
         for module in imports(path)
     }
     own = {"search", "index_build", "pages", "evaluation", "training"}
-    foreign = imported - own - set(sys.stdlib_module_names) - {"torch", "transformers"} - names
+    foreign = imported - own - set(sys.stdlib_module_names) - {"torch", "transformers", "mcp"} - names
     packages = {line.split("==")[0] for line in listed("requirements.txt")}
     assert foreign <= {package.replace("-", "_") for package in packages}
     assert {"lxml", "pot", "faiss-cpu", "pyyaml"} <= packages
