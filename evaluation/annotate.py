@@ -134,13 +134,13 @@ def by_product(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
 def by_words(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
     """BM25 on the words of the facet's sentences."""
     chosen = [(each.text, 1.0) for each in asked.sentences if each.choice is Choice.MATCH]
-    _, rows = engine.lexical.search(weigh_terms(chosen), depth + 1)
+    _, rows = engine.store.words(weigh_terms(chosen)).best(depth + 1)
     return [paper.id for paper in engine.store.papers_by_row(rows[rows >= 0])]
 
 
 def by_vectors(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
     """Whole-paper vectors, whatever the facet."""
-    _, rows = engine.indices.papers(whole_vector(engine, asked)[None], depth + 1, None)
+    _, rows = engine.store.near_papers(whole_vector(engine, asked)[None], depth + 1)
     return [paper.id for paper in engine.store.papers_by_row(rows[0][rows[0] >= 0])]
 
 

@@ -133,7 +133,7 @@ def by_words(engine: Engine, task: Task) -> Found:
     return _by_rows(
         engine,
         task,
-        lambda asked: engine.lexical.search(weigh_terms([(asked.title, 1.0), (asked.text, 1.0)]), DEPTH),
+        lambda asked: engine.store.words(weigh_terms([(asked.title, 1.0), (asked.text, 1.0)])).best(DEPTH),
     )
 
 
@@ -142,7 +142,7 @@ def by_vectors(engine: Engine, task: Task) -> Found:
 
     def nearest(asked: Asked) -> tuple[np.ndarray, np.ndarray]:
         vector = product.whole_vector(engine, engine.read(asked.title, asked.text))
-        scores, rows = engine.indices.papers(vector[None], DEPTH, None)
+        scores, rows = engine.store.near_papers(vector[None], DEPTH)
         return scores[0], rows[0]
 
     return _by_rows(engine, task, nearest)

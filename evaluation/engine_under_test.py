@@ -93,7 +93,7 @@ def rank_dense(engine: Engine, queries: Sequence[PoolQuery]) -> Found:
     found: Found = {}
     for query in queries:
         rows = engine.store.rows_of([query.paper_id, *query.grades])
-        vectors = engine.paper_vectors[rows].astype(np.float32)
+        vectors = engine.store.whole_vectors(rows).astype(np.float32)
         found[query.id] = dict(zip(query.grades, map(float, vectors[1:] @ vectors[0]), strict=True))
     return found
 
@@ -103,8 +103,8 @@ def rank_words(engine: Engine, collection: Collection, queries: Sequence[PoolQue
     found: Found = {}
     for query in queries:
         paper = collection.papers[query.paper_id]
-        scores = engine.lexical.scores(weigh_terms([(paper.title, 1.0), (paper.abstract, 1.0)]))
-        likeness = scores[engine.store.rows_of(list(query.grades))]
+        words = engine.store.words(weigh_terms([(paper.title, 1.0), (paper.abstract, 1.0)]))
+        likeness = words.of(engine.store.rows_of(list(query.grades)))
         found[query.id] = dict(zip(query.grades, map(float, likeness), strict=True))
     return found
 

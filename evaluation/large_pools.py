@@ -225,8 +225,11 @@ def by_vectors(
     """Cosines of whole-paper vectors along each pool."""
     rows = engine.store.rows_of(list(citations.papers))
     mine = dict(zip(queries, engine.store.rows_of(queries), strict=True))
-    vectors = engine.paper_vectors[:].astype(np.float32)
-    return {query: vectors[rows[pools[query]]] @ vectors[mine[query]] for query in queries}
+    everything = engine.store.spread(engine.manifest.papers)
+    vectors = engine.store.whole_vectors(everything).astype(np.float32)
+    places = np.searchsorted(everything, rows)
+    own = {query: vectors[np.searchsorted(everything, mine[query])] for query in queries}
+    return {query: vectors[places[pools[query]]] @ own[query] for query in queries}
 
 
 def by_product(

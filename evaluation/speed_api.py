@@ -98,7 +98,8 @@ def _round(
 
 def _bodies(engine: Engine, queries: int) -> Iterator[Body]:
     """The body of a search with each of some papers, by all sentences or by those of one facet in turn."""
-    rows = np.random.default_rng(SEED).permutation(engine.manifest.papers)[:queries]
+    everything = engine.store.spread(engine.manifest.papers)
+    rows = np.random.default_rng(SEED).permutation(everything)[:queries]
     for place, paper in enumerate(engine.store.papers_by_row(rows)):
         facet = (None, *PANELS)[place % 4]
         labels = [sentence.panel for sentence in engine.read(paper.title, paper.abstract).sentences]

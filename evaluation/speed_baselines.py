@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import faiss
@@ -19,6 +19,8 @@ from search.text.tokenizer import tokenize
 from search.types import Document, Facet, Matcher, Paper
 
 MATCHED, DEPTH = 1000, 400
+BLOCK = 8192
+"""Papers that are read together."""
 Made = TypeVar("Made")
 
 
@@ -48,11 +50,10 @@ def transport(engine: Engine, papers: Sequence[Paper]) -> dict[str, float]:
     ours, loop, agreement = [], [], []
     for paper in papers:
         asked = asked_sentences(engine, paper)
-        near = engine.indices.papers(asked[:1], MATCHED, None)[1][0]
-        rows = engine.indices.sentences_of(near)
-        offsets = np.concatenate([[0], np.cumsum(np.diff(engine.indices.offsets)[near])])
-        reading, vectors = timed(engine.sentence_vectors.__getitem__, rows)
-        comparing, similarity = timed(matching.similarities, asked, vectors)
+        near = engine.store.near_papers(asked[:1], MATCHED)[1][0]
+        reading, sentences = timed(engine.store.sentences, near)
+        offsets = sentences.offsets
+        comparing, similarity = timed(matching.similarities, asked, sentences.vectors)
         moving, scores = timed(matching.score, Matcher.TRANSPORT, similarity, offsets)
         ours.append(reading + comparing + moving)
         looping, exact = timed(emd2_loop, similarity, offsets)
@@ -81,19 +82,27 @@ def emd2_loop(similarity: NDArray[np.float32], offsets: NDArray[np.integer]) -> 
 def brute_force(engine: Engine, papers: Sequence[Paper]) -> dict[str, float]:
     """The nearest sentences by an exact flat index in memory, and by the engine's index."""
     flat = faiss.IndexFlatIP(engine.encoder.dimension)
-    for start in range(0, len(engine.sentence_vectors), 65_536):
-        flat.add(engine.sentence_vectors[start : start + 65_536].astype(np.float32))
+    for rows in _blocks(engine):
+        flat.add(engine.store.sentences(rows).vectors.astype(np.float32))
     exact, ours = [], []
     for paper in papers:
         asked = asked_sentences(engine, paper)
-        ours.append(timed(engine.indices.sentences, asked, DEPTH, None)[0])
+        ours.append(timed(engine.store.near_sentences, asked, DEPTH)[0])
         exact.append(timed(flat.search, asked, DEPTH)[0])
     return {"sentence_index_p50_ms": float(np.median(ours)), "flat_faiss_p50_ms": float(np.median(exact))}
 
 
 def rank_bm25(engine: Engine, papers: Sequence[Paper]) -> float:
     """`rank_bm25` scoring every paper for a whole abstract."""
-    texts = (" ".join((each.title, *each.sentences)) for each in engine.store.documents())
+    papers_of = (engine.store.papers_by_row(rows) for rows in _blocks(engine))
+    texts = (f"{each.title} {each.abstract}" for block in papers_of for each in block)
     index = BM25Okapi([tokenize(text) for text in texts])
     terms = [tokenize(f"{paper.title} {paper.abstract}") for paper in papers]
     return float(np.median([timed(index.get_scores, each)[0] for each in terms]))
+
+
+def _blocks(engine: Engine) -> Iterator[NDArray[np.integer]]:
+    """All rows, some thousand at a time."""
+    rows = engine.store.spread(engine.manifest.papers)
+    for start in range(0, len(rows), BLOCK):
+        yield rows[start : start + BLOCK]

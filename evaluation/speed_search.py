@@ -79,7 +79,8 @@ class Task:
 
 
 def sample(engine: Engine, count: int, seed: int = SEED) -> list[Task]:
-    rows = np.random.default_rng(seed).permutation(engine.manifest.papers)[:count]
+    everything = engine.store.spread(engine.manifest.papers)
+    rows = np.random.default_rng(seed).permutation(everything)[:count]
     panels = (None, *PANELS)
     papers = engine.store.papers_by_row(rows)
     return [Task(paper, panels[number % len(panels)]) for number, paper in enumerate(papers)]
@@ -116,7 +117,7 @@ def spread(name: str, measured: Sequence[dict[str, float]]) -> dict[str, float]:
 
 def overlap(engine: Engine, tasks: Iterable[Task]) -> float:
     """How much of the best 20 of scoring every paper the search finds, on average."""
-    ids = [paper.id for paper in engine.store.papers_by_row(range(engine.manifest.papers))]
+    ids = [paper.id for paper in engine.store.headings_by_row(engine.store.spread(engine.manifest.papers))]
     shares = []
     for task in tasks:
         query = choose(engine.example(task.paper.id), task.facet)

@@ -91,7 +91,7 @@ def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes)
             keys = _encode(snapshot, cache, encoder, words, report)
             _collect(folder, snapshot, cache, keys)
         _index(folder, words, settings, report)
-    complete = replace(planned, papers=counts.papers, sentences=counts.sentences)
+    complete = replace(planned, papers=counts.papers, sentences=counts.sentences, average_terms=words.average)
     for problem in check_parts(folder, complete):  # nothing that cannot be opened is ever served
         raise CorpusError(f"The build came out wrong ({problem}): run the command again.")
     return publish(corpus, folder, complete, settings.keep_builds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def verify(corpus: Path) -> list[Problem]:
 def _check_manifest(folder: Path, manifest: Manifest) -> Iterator[Problem]:
     """It is written as we write it, to the letter; older builds lack its own checksum."""
     path = folder / layout.MANIFEST
-    if path.read_text(encoding="utf-8") not in (manifest.text, json.dumps(asdict(manifest), indent=1) + "\n"):
+    if path.read_text(encoding="utf-8") not in (manifest.text, json.dumps(manifest.values, indent=1) + "\n"):
         yield Problem(path, "was changed since the build was made")
     if manifest.build_id != folder.name:
         yield Problem(path, f"belongs to the build {manifest.build_id}")

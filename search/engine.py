@@ -13,11 +13,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from search.corpus import duplicates, layout
+from search.corpus import duplicates
+from search.corpus.bm25 import idf
 from search.corpus.checksums import DamagedError
-from search.corpus.health import Health, builds_to_serve, notice_of
-from search.corpus.manifest import Manifest, check_build
-from search.corpus.parts import open_parts
+from search.corpus.folder import FolderCorpus
+from search.corpus.served import Corpus, Served
 from search.encoder import Encoder, ModelFolders, load_encoder
 from search.encoder.pretrained import word_weight
 from search.errors import CorpusError, InputError, TriptychError
@@ -25,7 +25,7 @@ from search.query import choosing
 from search.query.reader import Known, Reader
 from search.query.vectorised import Asked, AskedPaper, Vectors, ask
 from search.ranking import calibration, matching, plane, scoring
-from search.ranking.candidates import DEPTH, PER_RESULT, Candidates, Indices, Probe, find_candidates
+from search.ranking.candidates import DEPTH, PER_RESULT, Candidates, Either, Probe, find_candidates
 from search.ranking.coverage import find_lacking
 from search.ranking.explanation import COMMON, Place, Words, find_pairs, give_reason
 from search.settings import Settings
@@ -66,7 +66,7 @@ the highest idf, ln(1 + papers), divided by this: it takes effect below about 90
 class _Origin:
     """Where an engine comes from, to open another build of the same corpus."""
 
-    corpus: Path
+    corpus: Corpus
     settings: Settings
     damage: dict[str, str]
     """What is wrong with builds that were passed over, by their names."""
@@ -94,83 +94,76 @@ class _Matched:
 class Engine:
     """A corpus opened for searching. Safe to use from many threads."""
 
-    def __init__(self, build: Path, manifest: Manifest, encoder: Encoder, health: Health) -> None:
-        self.manifest = manifest
+    def __init__(self, store: Served, encoder: Encoder) -> None:
+        self.store = store
+        self.manifest = store.manifest
         self.encoder = encoder
-        self.health = health
+        self.health = store.health
         self.notice = ""
         """What users should know: that this build stands in for a damaged one."""
         self._origin: _Origin | None = None
         self._stand_in: Engine | None = None
         self._switching = threading.Lock()
-        parts = open_parts(build, manifest, health.blocks)
-        self.store = parts.store
-        self.sentence_vectors, self.paper_vectors = parts.sentence_vectors, parts.paper_vectors
-        self.lexical = parts.lexical
-        self.indices = Indices(
-            sentences=parts.sentence_index.search,
-            papers=parts.paper_index.search,
-            words=self.lexical.scores,
-            offsets=parts.offsets,
-        )
-        self.panels = self.store.sentence_panels()
         self.reader = Reader(encoder.encode_one, self._look_up, self.vectors_of)
-        highest_idf = math.log(1 + manifest.papers)
+        highest_idf = math.log(1 + self.manifest.papers)
         self.words = Words(
             tokenize,
-            self.lexical.idf,
+            self.idf,
             common=min(COMMON, highest_idf / COMMON_DIVISOR),
             likeness=encoder.word_vectors.likeness if encoder.word_vectors else None,
         )
 
     @classmethod
-    def open(cls, corpus: Path, settings: Settings | None = None, progress: Progress | None = None) -> Engine:
-        """The current build of a corpus folder, with the encoder that made it.
+    def open(
+        cls, corpus: Path | Corpus, settings: Settings | None = None, progress: Progress | None = None
+    ) -> Engine:
+        """The current build of a corpus, a folder or another kind, with the encoder that made it.
 
         Where it is damaged, the build before it is opened instead, and `notice` says so.
         """
-        layout.current_build(corpus)  # says what to do where there is none
+        if isinstance(corpus, Path):
+            corpus = FolderCorpus(corpus)
         return cls._open_sound(_Origin(corpus, settings or Settings(), {}), progress)
 
     @classmethod
     def _open_sound(cls, origin: _Origin, progress: Progress | None = None) -> Engine:
         """The first build that is not known to be damaged."""
         corpus, damage = origin.corpus, dict(origin.damage)
-        for build in builds_to_serve(corpus):
-            if build.name in damage:
+        builds = corpus.builds()
+        for build in builds:
+            if build in damage:
                 continue
             try:
-                engine = cls._open_build(build, origin.settings, progress)
+                engine = cls._open_build(corpus, build, origin.settings, progress)
             except DamagedError as error:
-                damage[build.name] = str(error)
+                damage[build] = str(error)
                 continue
             except CorpusError:
                 if not damage:
                     raise
                 continue  # an older build of another encoder cannot stand in
             engine._origin = replace(origin, damage=damage)
-            if damage and build.name != layout.current_name(corpus):
-                engine.notice = notice_of(next(iter(damage.values())), corpus, engine.manifest)
+            if damage and build != builds[0]:
+                engine.notice = corpus.notice_of(next(iter(damage.values())), engine.manifest)
             return engine
         raise DamagedError(next(iter(damage.values())))
 
     @classmethod
-    def _open_build(cls, build: Path, settings: Settings, progress: Progress | None) -> Engine:
-        manifest = check_build(build)
+    def _open_build(cls, corpus: Corpus, build: str, settings: Settings, progress: Progress | None) -> Engine:
+        manifest = corpus.manifest(build)
         manifest.require_tokenizer(TOKENIZER)
-        health = Health(build, manifest)
-        health.start()
-        folders = ModelFolders(settings.pretrained, settings.fine_tuned, settings.labeller)
-        encoder = load_encoder(settings.encoder, settings.device, folders, progress)
-        manifest.require_encoder(encoder.id, settings.encoder)
+        store = corpus.open(build, manifest)
         try:
-            engine = cls(build, manifest, encoder, health)
-        except CorpusError as error:
-            raise DamagedError(str(error)) from error
-        health.wait(PATIENCE)
-        if health.damage:
-            raise DamagedError(health.damage)
-        return engine
+            folders = ModelFolders(settings.pretrained, settings.fine_tuned, settings.labeller)
+            encoder = load_encoder(settings.encoder, settings.device, folders, progress)
+            manifest.require_encoder(encoder.id, settings.encoder)
+            store.health.wait(PATIENCE)
+            if store.health.damage:
+                raise DamagedError(store.health.damage)
+            return cls(store, encoder)
+        except BaseException:
+            store.close()
+            raise
 
     def in_service(self) -> Engine:
         """This engine, or one on another build since a file of this one turned out to be damaged."""
@@ -190,8 +183,13 @@ class Engine:
 
     def vectors_of(self, row: int) -> Vectors:
         """The vectors of a paper of the corpus."""
-        sentences = self.sentence_vectors[self.indices.offsets[row] : self.indices.offsets[row + 1]]
-        return Vectors(sentences.astype(np.float32), self.paper_vectors[row].astype(np.float32))
+        rows = np.array([row])
+        sentences, whole = self.store.sentences(rows).vectors, self.store.whole_vectors(rows)[0]
+        return Vectors(sentences.astype(np.float32), whole.astype(np.float32))
+
+    def idf(self, term: str) -> float:
+        """How rare a term is in this corpus."""
+        return idf(self.manifest.papers, self.store.papers_with((term,))[term])
 
     # -- making a query
 
@@ -237,10 +235,8 @@ class Engine:
         choosing.check(query)
         asked = self._ask(query)
         clock.lap("encode")
-        probe = Probe(asked.match, asked.whole, asked.terms)
         depth = max(DEPTH, PER_RESULT * query.top)
-        allowed = self.store.paper_rows(query.filters)
-        found = find_candidates(self.indices, probe, allowed, depth)
+        found = self._candidates(asked, query.filters, depth)
         clock.lap("candidates")
         matched = self._match(asked, found, query.matcher)
         clock.lap("matching")
@@ -254,15 +250,14 @@ class Engine:
             len(found.rows),
             clock.seconds(),
             lacking,
-            self.manifest.papers if allowed is None else len(allowed),
+            self.store.count(query.filters),
         )
 
     def nearest(self, query: Query, depth: int) -> tuple[Rows, Floats]:
         """The rows of all candidates and their scores as they are shown, the nearest first."""
         choosing.check(query)
         asked = self._ask(query)
-        probe = Probe(asked.match, asked.whole, asked.terms)
-        found = find_candidates(self.indices, probe, self.store.paper_rows(query.filters), depth)
+        found = self._candidates(asked, query.filters, depth)
         total = self._match(asked, found, query.matcher).scores.total
         order = np.argsort(-total, kind="stable")
         return found.rows[order], calibration.all_readable(total[order])
@@ -277,7 +272,7 @@ class Engine:
             raise InputError(
                 f"The pool names {missing!r}, which is not in this corpus: build it with that paper."
             )
-        found = Candidates(rows, self.lexical.scores(asked.terms)[rows])
+        found = Candidates(rows, self.store.words(asked.terms).of(rows))
         scores = self._match(asked, found, query.matcher).scores
         order = np.argsort(-scores.total, kind="stable")
         return [Scored(paper_ids[k], float(scores.total[k]), scores.evidence(k)) for k in order]
@@ -303,15 +298,13 @@ class Engine:
     def _plane(self, query: Query) -> Plane:
         choosing.check_size(query)
         asked = {panel: self._ask(plane.by_panel(query, panel)) for panel in plane.AXES}
-        words = {panel: self.lexical.scores(asked[panel].terms) for panel in plane.AXES}
+        words = {panel: self.store.words(asked[panel].terms) for panel in plane.AXES}
         both = self._ask(plane.by_mix(query, plane.EVEN))
-        probe = Probe(both.match, both.whole, both.terms)
-        # The words of both panels are scored already.
-        indices = replace(self.indices, words=lambda _: np.maximum(*words.values()))
-        rows = find_candidates(indices, probe, self.store.paper_rows(query.filters)).rows
+        probe = Probe(both.match, both.whole)
+        rows = find_candidates(self.store, Either(*words.values()), probe, query.filters).rows
+        found = {panel: Candidates(rows, words[panel].of(rows)) for panel in plane.AXES}
         scores = {
-            panel: self._match(asked[panel], Candidates(rows, words[panel][rows]), query.matcher).scores.asked
-            for panel in plane.AXES
+            panel: self._match(asked[panel], found[panel], query.matcher).scores.asked for panel in plane.AXES
         }
         points = self._points(query, rows, *(calibration.all_readable(scores[panel]) for panel in plane.AXES))
         named = [self.reader.known(paper.paper_id) for paper in query.papers if paper.paper_id]
@@ -344,7 +337,7 @@ class Engine:
         # Another build may answer than the one that the points come from.
         points = [point for point, row in zip(points, known, strict=True) if row >= 0]
         rows = known[known >= 0]
-        found = Candidates(rows, self.lexical.scores(asked.terms)[rows])
+        found = Candidates(rows, self.store.words(asked.terms).of(rows))
         matched = self._match(asked, found, query.matcher)
         clock.lap("matching")
         papers = self.store.papers_by_row(rows)
@@ -369,13 +362,15 @@ class Engine:
     def _ask(self, query: Query) -> Asked:
         return ask(query, [self.reader.vectors(paper) for paper in query.papers], weigh_terms)
 
+    def _candidates(self, asked: Asked, filters: Filters, depth: int) -> Candidates:
+        words = self.store.words(asked.terms)
+        return find_candidates(self.store, words, Probe(asked.match, asked.whole), filters, depth)
+
     def _match(self, asked: Asked, found: Candidates, matcher: Matcher | None) -> _Matched:
         """Score every candidate by its sentences, the whole paper and its words."""
         matcher = matcher or scoring.MATCHER
-        lengths = np.diff(self.indices.offsets)[found.rows]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        sentences = self.indices.sentences_of(found.rows)
-        vectors, panels = matching.widen(self.sentence_vectors[sentences]), self.panels[sentences]
+        sentences = self.store.sentences(found.rows)
+        vectors, panels, offsets = matching.widen(sentences.vectors), sentences.panels, sentences.offsets
 
         def match(paper: AskedPaper) -> Floats:
             similarity = matching.similarities(paper.match, vectors)
@@ -388,7 +383,7 @@ class Engine:
             avoided = matching.score(Matcher.BEST, similarity, offsets)
         scores = scoring.fuse(
             sentences=np.stack([match(paper) for paper in asked.papers]),
-            whole=matching.similarities(asked.whole, self.paper_vectors[found.rows]),
+            whole=matching.similarities(asked.whole, self.store.whole_vectors(found.rows)),
             words=found.words / max(self._most_words(asked), 1),
             avoided=avoided,
             weight=word_weight(self.manifest.encoder),
@@ -398,12 +393,13 @@ class Engine:
 
     def _most_words(self, asked: Asked) -> float:
         """The limit of BM25 for this query: a paper that repeats every word of it without end."""
-        return sum(weight * self.lexical.idf(term) for term, weight in asked.terms.items())
+        papers, having = self.manifest.papers, self.store.papers_with(asked.terms)
+        return sum(weight * idf(papers, having[term]) for term, weight in asked.terms.items())
 
     def _lacking(self, query: Query) -> Lacking:
         sentences = (sentence for paper in query.papers for sentence in paper.sentences)
         texts = (sentence.text for sentence in sentences if sentence.choice is Choice.MATCH)
-        return find_lacking(texts, self.words, lambda term: len(self.lexical.papers_with(term)))
+        return find_lacking(texts, self.words, self.store.papers_with)
 
     def _best(self, query: Query, asked: Asked, rows: Rows, matched: _Matched) -> tuple[Result, ...]:
         """The best papers with evidence; records of one paper are joined, the query's own are left out."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from pages.ui import state
@@ -52,9 +51,7 @@ def _of_the_demo() -> list[Paper]:
 def _clear_ones() -> list[Paper]:
     """Papers whose abstracts show all three panels clearly, from a spread over the corpus."""
     store = state.engine().store
-    count = store.counts().papers
-    rows = np.unique(np.linspace(0, count - 1, min(count, LOOKED_AT)).astype(int))
-    return sorted(store.papers_by_row(rows), key=_clarity, reverse=True)[: len(ASKS)]
+    return sorted(store.papers_by_row(store.spread(LOOKED_AT)), key=_clarity, reverse=True)[: len(ASKS)]
 
 
 def _clarity(paper: Paper) -> tuple[int, int]:

@@ -304,10 +304,10 @@ def before() -> Before | None:
 
 
 def are_new(papers: Sequence[str]) -> list[bool]:
-    """Which papers came after the last visit: rows are in the order of arrival."""
+    """Which papers came after the last visit."""
     if (seen := before()) is None:
         return [False] * len(papers)
-    return [bool(row >= seen.papers) for row in engine().store.rows_of(papers)]
+    return [bool(arrival >= seen.papers) for arrival in engine().store.arrivals(papers)]
 
 
 def shelf() -> Shelf:

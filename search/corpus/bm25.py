@@ -25,6 +25,11 @@ _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, Over
 """What reading a file can end in that was not written by us."""
 
 
+def idf(papers: int, having: int) -> float:
+    """How rare a term is that so many of the papers have: ln(1 + (N - df + 0.5) / (df + 0.5))."""
+    return math.log(1 + (papers - having + 0.5) / (having + 0.5))
+
+
 class LexicalBuilder:
     """Takes in the papers' texts in row order, then writes the index."""
 
@@ -35,6 +40,11 @@ class LexicalBuilder:
     def add(self, text: str) -> None:
         known = self._vocabulary
         self._papers.append(array("i", (known.setdefault(term, len(known)) for term in tokenize(text))))
+
+    @property
+    def average(self) -> float:
+        """Terms of a paper."""
+        return sum(map(len, self._papers)) / max(len(self._papers), 1)
 
     def write(self, path: Path, k1: float = 1.2, b: float = 0.75) -> None:
         """Write the index of all texts so far into the folder `path`."""
@@ -100,9 +110,12 @@ class LexicalIndex:
 
     def idf(self, term: str) -> float:
         """How rare a term is in this corpus, by the formula above."""
+        return idf(self.paper_count, self.count_with(term))
+
+    def count_with(self, term: str) -> int:
+        """How many papers have a term."""
         column = self._vocabulary.get(term)
-        papers = 0 if column is None else int(self._starts[column + 1] - self._starts[column])
-        return math.log(1 + (self.paper_count - papers + 0.5) / (papers + 0.5))
+        return 0 if column is None else int(self._starts[column + 1] - self._starts[column])
 
     def papers_with(self, term: str) -> NDArray[np.integer]:
         """The rows of the papers that have a term."""
@@ -145,14 +158,20 @@ class LexicalIndex:
 
         `allowed` holds the only paper rows that may be found.
         """
-        scores = self.scores(terms)
-        rows = np.flatnonzero(scores > 0) if allowed is None else allowed[scores[allowed] > 0]
-        found = scores[rows]
-        if k < len(rows):
-            best = np.argpartition(found, len(rows) - k)[len(rows) - k :]
-            rows, found = rows[best], found[best]
-        order = np.lexsort((rows, -found))
-        return found[order], rows[order].astype(np.int64)
+        return best(self.scores(terms), k, allowed)
+
+
+def best(
+    scores: NDArray[np.float32], k: int, allowed: NDArray[np.integer] | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The up to `k` highest of the scores above zero, best first, and where they stand."""
+    rows = np.flatnonzero(scores > 0) if allowed is None else allowed[scores[allowed] > 0]
+    found = scores[rows]
+    if k < len(rows):
+        highest = np.argpartition(found, len(rows) - k)[len(rows) - k :]
+        rows, found = rows[highest], found[highest]
+    order = np.lexsort((rows, -found))
+    return found[order], rows[order].astype(np.int64)
 
 
 def _check_parts(vocabulary: dict[str, int], scores: Mapping[str, Any]) -> None:

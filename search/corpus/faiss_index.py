@@ -144,6 +144,24 @@ def _threads_for(comparisons: float) -> Iterator[None]:
         faiss.omp_set_num_threads(usual)
 
 
+class Selection:
+    """The only rows that a search may find; made once, used by any number of searches."""
+
+    def __init__(self, allowed: NDArray[np.bool_]) -> None:
+        """`allowed` [n] says it of each row."""
+        self.count = int(np.count_nonzero(allowed))
+        # The selector points into the bits.
+        self._bits = np.packbits(allowed, bitorder="little")
+        self.selector = faiss.IDSelectorBitmap(self._bits)
+
+    @classmethod
+    def of_rows(cls, rows: NDArray[np.integer], count: int) -> Selection:
+        """These rows of `count`."""
+        allowed = np.zeros(count, bool)
+        allowed[rows] = True
+        return cls(allowed)
+
+
 class VectorIndex:
     """An index opened for reading. Safe to use from many threads."""
 
@@ -173,18 +191,19 @@ class VectorIndex:
         return "flat, 16 bit"
 
     def search(
-        self, queries: Floats, k: int, allowed: NDArray[np.integer] | None = None
+        self, queries: Floats, k: int, allowed: Selection | NDArray[np.integer] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Inner products and rows of the k best, each [q, k], best first; row -1 where there are fewer.
 
         `allowed` holds the only rows that may be found: the search itself is restricted to them.
         """
-        k = min(k, self.count if allowed is None else len(allowed))
+        if isinstance(allowed, np.ndarray):
+            allowed = Selection.of_rows(allowed, self.count)
+        k = min(k, self.count if allowed is None else allowed.count)
         if k == 0:
             empty = (len(queries), 0)
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
-        selector = None if allowed is None else self._selector(allowed)
-        parameters = self._parameters(k, selector, allowed)
+        parameters = self._parameters(allowed)
         is_list = isinstance(self._index, faiss.IndexIVF)
         share = parameters.nprobe / self._index.nlist if is_list else 1.0
         with _threads_for(len(queries) * self.count * share):
@@ -195,17 +214,11 @@ class VectorIndex:
             )
         return scores, rows
 
-    def _selector(self, allowed: NDArray[np.integer]) -> faiss.IDSelector:
-        mask = np.zeros(self.count, bool)
-        mask[allowed] = True
-        return faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
-
-    def _parameters(
-        self, k: int, selector: faiss.IDSelector | None, allowed: NDArray[np.integer] | None
-    ) -> faiss.SearchParameters:
+    def _parameters(self, allowed: Selection | None) -> faiss.SearchParameters:
+        selector = None if allowed is None else allowed.selector
         if not isinstance(self._index, faiss.IndexIVF):
             return faiss.SearchParameters(sel=selector)
         # The fewer vectors are allowed, the more lists are visited: work and recall stay the same.
-        rarity = 1.0 if allowed is None else self.count / max(len(allowed), 1)
+        rarity = 1.0 if allowed is None else self.count / max(allowed.count, 1)
         visited = min(self._index.nlist, math.ceil(self._index.nprobe * rarity))
         return faiss.SearchParametersIVF(sel=selector, nprobe=visited)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar, get_origin, get_type_hints
@@ -65,6 +65,8 @@ class Manifest:
     papers: int
     sentences: int
     files: tuple[FileEntry, ...]
+    average_terms: float = 0.0
+    """Terms of a paper on average, by which BM25 holds long ones back; 0 where it was not noted."""
 
     @property
     def age(self) -> float:
@@ -113,8 +115,14 @@ class Manifest:
     @property
     def text(self) -> str:
         """As it is written: the last line is a checksum of all before it."""
-        values = asdict(self)
+        values = self.values
         return json.dumps(values | {CHECKSUM: _checksum(values)}, indent=1) + "\n"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is written: fields that came later only where they say something, as in builds before them."""
+        later = {field.name: field.default for field in fields(self) if field.default is not MISSING}
+        return {name: value for name, value in asdict(self).items() if value != later.get(name, MISSING)}
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -159,6 +167,8 @@ def _typed(kind: type[T], values: dict[str, Any]) -> T:
     hints = get_type_hints(kind)
     found = {}
     for field in fields(kind):  # type: ignore[arg-type]
+        if field.name not in values and field.default is not MISSING:
+            continue
         value, wanted = values[field.name], get_origin(hints[field.name]) or hints[field.name]
         if not isinstance(value, (int, float) if wanted is float else wanted) or isinstance(value, bool):
             raise ValueError(f"{field.name} = {str(value)[:40]!r}")

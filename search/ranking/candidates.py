@@ -6,16 +6,17 @@ near it, whatever the rest of that paper is about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from search.types import Filters
+
 Floats = NDArray[np.float32]
 Rows = NDArray[np.integer]
-Search = Callable[[Floats, int, Rows | None], tuple[Floats, Rows]]
-"""Query vectors [q, d], k, allowed rows (None: all) -> scores [q, k] and rows [q, k], -1 where fewer."""
 
 DEPTH = 400
 """About how many papers each kind of evidence brings in; chosen by hand. `python -m evaluation speed --only
@@ -31,31 +32,45 @@ mean of each group is looked up, so that a long query stays fast. Chosen by hand
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What is looked up: chosen sentences [m, d], whole papers [k, d], and words with their weights."""
+    """What is looked up beside the words: chosen sentences [m, d] and whole papers [k, d]."""
 
     sentences: Floats
     papers: Floats
-    terms: Mapping[str, float]
+
+
+class Build(Protocol):
+    """What is asked of a corpus: scores and paper rows, row -1 where there are fewer."""
+
+    def near_sentences(self, vectors: Floats, k: int, filters: Filters) -> tuple[Floats, Rows]: ...
+
+    def near_papers(self, vectors: Floats, k: int, filters: Filters) -> tuple[Floats, Rows]: ...
+
+    def passing(self, filters: Filters, most: int) -> Rows | None: ...
+
+
+class Words(Protocol):
+    """The words of the query, looked up in the corpus."""
+
+    def best(self, k: int, filters: Filters) -> tuple[Floats, Rows]: ...
+
+    def of(self, rows: Rows) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Indices:
-    """The three indices of a corpus; paper p has the sentence rows offsets[p]:offsets[p + 1]."""
+class Either:
+    """The higher score of two questions in words."""
 
-    sentences: Search
-    papers: Search
-    words: Callable[[Mapping[str, float]], Floats]
-    """Terms with weights -> the score of every paper [P]."""
-    offsets: NDArray[np.int64]
+    one: Words
+    other: Words
 
-    def papers_of(self, sentences: Rows) -> Rows:
-        return np.searchsorted(self.offsets, sentences, side="right") - 1
+    def best(self, k: int, filters: Filters) -> tuple[Floats, Rows]:
+        rows = np.union1d(self.one.best(k, filters)[1], self.other.best(k, filters)[1])
+        scores = self.of(rows)
+        order = np.argsort(-scores, kind="stable")[:k]
+        return scores[order], rows[order]
 
-    def sentences_of(self, papers: Rows) -> Rows:
-        """All sentence rows of these papers, one paper after another."""
-        lengths = np.diff(self.offsets)[papers]
-        ends = np.cumsum(lengths)
-        return np.arange(lengths.sum()) + np.repeat(self.offsets[papers] - ends + lengths, lengths)
+    def of(self, rows: Rows) -> Floats:
+        return np.maximum(self.one.of(rows), self.other.of(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +82,31 @@ class Candidates:
 
 
 def find_candidates(
-    indices: Indices, probe: Probe, allowed: Rows | None = None, depth: int = DEPTH
+    build: Build, words: Words, probe: Probe, filters: Filters, depth: int = DEPTH
 ) -> Candidates:
-    """The union of what each kind of evidence finds among the allowed papers."""
-    words = indices.words(probe.terms)
-    if allowed is not None and len(allowed) <= depth:
-        rows = allowed
-    else:
+    """The union of what each kind of evidence finds among the papers that pass; all where they are few."""
+    rows = build.passing(filters, depth)
+    if rows is None:
         rows = np.concatenate(
             [
-                _near_by_sentence(indices, probe.sentences, allowed, depth),
-                _near(indices.papers, probe.papers, allowed, depth),
-                _near_in_words(words, allowed, depth),
+                _near(build.near_sentences, probe.sentences, filters, depth),
+                _near(build.near_papers, probe.papers, filters, depth),
+                words.best(depth, filters)[1],
             ]
         )
     rows = np.unique(rows).astype(np.int64)
-    return Candidates(rows, words[rows])
+    return Candidates(rows, words.of(rows))
 
 
-def _near_by_sentence(indices: Indices, vectors: Floats, allowed: Rows | None, depth: int) -> Rows:
-    sentences = None if allowed is None else indices.sentences_of(allowed)
-    return indices.papers_of(_near(indices.sentences, vectors, sentences, depth))
-
-
-def _near(search: Search, vectors: Floats, allowed: Rows | None, depth: int) -> Rows:
-    """Rows near any of the vectors, about `depth` in all."""
+def _near(
+    search: Callable[[Floats, int, Filters], tuple[Floats, Rows]],
+    vectors: Floats,
+    filters: Filters,
+    depth: int,
+) -> Rows:
+    """Papers near any of the vectors, about `depth` in all."""
     vectors = _grouped(vectors)
-    _, rows = search(vectors, max(depth // len(vectors), FEWEST_PER_VECTOR), allowed)
+    _, rows = search(vectors, max(depth // len(vectors), FEWEST_PER_VECTOR), filters)
     return np.unique(rows[rows >= 0])
 
 
@@ -102,10 +115,3 @@ def _grouped(vectors: Floats) -> Floats:
         return vectors
     means = np.stack([group.mean(axis=0) for group in np.array_split(vectors, MOST_VECTORS)])
     return means / np.linalg.norm(means, axis=1, keepdims=True)
-
-
-def _near_in_words(scores: Floats, allowed: Rows | None, depth: int) -> Rows:
-    rows = np.flatnonzero(scores > 0) if allowed is None else allowed[scores[allowed] > 0]
-    if len(rows) <= depth:
-        return rows
-    return rows[np.argpartition(-scores[rows], depth)[:depth]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from search.ranking.explanation import Words
 from search.types import Lacking
@@ -16,7 +16,9 @@ SHORTEST = 4
 """Letters of a rare word: shorter ones are mostly symbols and abbreviations of the text's own."""
 
 
-def find_lacking(texts: Iterable[str], words: Words, papers_with: Callable[[str], int]) -> Lacking:
+def find_lacking(
+    texts: Iterable[str], words: Words, papers_with: Callable[[Collection[str]], Mapping[str, int]]
+) -> Lacking:
     """The rare words of the texts, those that they use most first, and how many words no paper uses."""
     counts: Counter[str] = Counter()
     spellings: dict[str, str] = {}
@@ -25,7 +27,7 @@ def find_lacking(texts: Iterable[str], words: Words, papers_with: Callable[[str]
             if len(phrase) == 1:
                 counts[phrase[0]] += 1
                 spellings.setdefault(phrase[0], spelling)
-    papers = {term: papers_with(term) for term in counts}
+    papers = papers_with(counts)
     rare = [term for term, _ in counts.most_common() if papers[term] <= FEW and _is_word(spellings[term])]
     unknown = sum(not found for found in papers.values())
     return Lacking(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from search.corpus import duplicates
+from search.corpus.served import Sentences
 from search.ranking.calibration import LEVELS
 from search.text.tokenizer import tokenize
 from search.topics import clusters, terms
@@ -58,10 +59,11 @@ def _explore(engine: Engine, text: str, filters: Filters) -> Topic:
     papers, rows = [records[place] for place in first], rows[first]
     if not papers:
         return EMPTY
-    vectors = engine.paper_vectors[rows].astype(np.float32)
+    vectors = engine.store.whole_vectors(rows).astype(np.float32)
     groups = clusters.group(vectors)
     phrases = terms.worth_showing(find_phrases(papers), len(papers), tokenize(text), _usual(engine))
-    hits = find_hits(papers, _likeness(engine, rows, engine.reader.vectors(asked).whole))
+    sentences = engine.store.sentences(rows)
+    hits = find_hits(papers, _likeness(sentences, engine.reader.vectors(asked).whole))
     everywhere = {place: int(number) for place, number in enumerate(groups)}
     return Topic(
         papers=tuple(papers),
@@ -70,15 +72,14 @@ def _explore(engine: Engine, text: str, filters: Filters) -> Topic:
         hits=hits,
         terms=terms.terms_of_panels(phrases),
         clusters=named_clusters(vectors, groups, terms.names_of_clusters(phrases, everywhere)),
-        sides={panel: _side(engine, papers, rows, hits[panel], phrases) for panel in SIDES},
+        sides={panel: _side(papers, sentences, hits[panel], phrases) for panel in SIDES},
         places=tuple((float(x), float(y)) for x, y in clusters.spread(vectors, groups)),
     )
 
 
 def _side(
-    engine: Engine,
     papers: Sequence[Paper],
-    rows: NDArray[np.integer],
+    sentences: Sentences,
     hits: Sequence[Hit],
     phrases: Sequence[terms.Weighed],
 ) -> tuple[Cluster, ...]:
@@ -87,9 +88,8 @@ def _side(
         return ()
     position = {hit.paper.id: hit.position for hit in hits}
     places = [place for place, paper in enumerate(papers) if paper.id in position]
-    first = engine.indices.offsets[rows[places]]
-    sentences = first + np.array([position[papers[place].id] for place in places])
-    vectors = engine.sentence_vectors[sentences].astype(np.float32)
+    chosen = sentences.offsets[places] + np.array([position[papers[place].id] for place in places])
+    vectors = sentences.vectors[chosen].astype(np.float32)
     groups = clusters.group(vectors, MOST_OF_SIDE)
     by_place = dict(zip(places, groups.tolist(), strict=True))
     names = terms.names_of_clusters(phrases, by_place, PANELS.index(hits[0].facet))
@@ -103,7 +103,7 @@ def _usual(engine: Engine) -> terms.Usual:
     """The share of the corpus that uses a term, as far as that says something."""
     # In a small corpus the topic is most of the papers, so counts over the corpus say nothing about the rest.
     large = engine.manifest.papers >= LARGE
-    return lambda term: math.exp(-engine.lexical.idf(term)) if large else 0.0
+    return lambda term: math.exp(-engine.idf(term)) if large else 0.0
 
 
 def find_hits(
@@ -120,10 +120,9 @@ def find_hits(
     return {panel: tuple(sorted(hits, key=lambda hit: -hit.likeness)) for panel, hits in found.items()}
 
 
-def _likeness(engine: Engine, rows: NDArray[np.integer], topic: Floats) -> list[Floats]:
-    """The cosines of the topic and the sentences of each of these papers, read in one go."""
-    sentences = engine.sentence_vectors[engine.indices.sentences_of(rows)].astype(np.float32)
-    return np.split(sentences @ topic, np.cumsum(np.diff(engine.indices.offsets)[rows])[:-1])
+def _likeness(sentences: Sentences, topic: Floats) -> list[Floats]:
+    """The cosines of the topic and the sentences of each paper."""
+    return np.split(sentences.vectors.astype(np.float32) @ topic, sentences.offsets[1:-1])
 
 
 def named_clusters(vectors: Floats, groups: clusters.Groups, names: Sequence[str]) -> tuple[Cluster, ...]:

@@ -51,13 +51,13 @@ def find_news(engine: Engine, history: History, notes: Notes, search: Entry, rea
         return News(search, query, (), run)
     told = {each.paper_id for each in notes.told(reader, search.id)}
     near = [each for each in engine.search(query).results if is_near(each)]
-    rows = engine.store.rows_of([each.paper.id for each in near])
-    # Rows are in the order of arrival. A corpus that has fewer papers than before was made anew.
+    arrivals = engine.store.arrivals([each.paper.id for each in near])
+    # A corpus that has fewer papers than before was made anew.
     since = last.papers if last and last.papers <= run.papers else 0
     fresh = (
         Item(each)
-        for each, row in zip(near, rows, strict=True)
-        if row >= since and told.isdisjoint((each.paper.id, *each.duplicates))
+        for each, arrival in zip(near, arrivals, strict=True)
+        if arrival >= since and told.isdisjoint((each.paper.id, *each.duplicates))
     )
     return News(search, query, tuple(fresh), run)
 

@@ -202,6 +202,17 @@ class Snapshot:
         rows = {row["id"]: row["paper_row"] for row in found}
         return np.array([rows.get(id, -1) for id in ids], dtype=np.int32)
 
+    def ids_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> list[tuple[str, ...]]:
+        """The ids of all records of each paper."""
+        wanted = [int(row) for row in rows]
+        query = (
+            "SELECT id, paper_row FROM ids WHERE paper_row IN (SELECT unnest(?::INTEGER[])) ORDER BY rowid"
+        )
+        ids: dict[int, list[str]] = {row: [] for row in wanted}
+        for found in self._rows(query, wanted):
+            ids[found["paper_row"]].append(found["id"])
+        return [tuple(ids[row]) for row in wanted]
+
     def papers_by_row(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> list[Paper]:
         """The papers of these rows in the order asked, with their labelled sentences."""
         wanted = [int(row) for row in rows]
