@@ -89,10 +89,10 @@ def test_a_damaged_file_is_set_aside_and_the_searches_begin_anew(tmp_path: Path,
         searches.put(str(number), "", "Title", "content" * 500)
     file, data = tmp_path / "searches.sqlite", bytearray()
     if when == "while it is open":
-        searches._connection.execute("pragma wal_checkpoint(truncate)")
+        searches._file.connection.execute("pragma wal_checkpoint(truncate)")
         data += file.read_bytes()
         file.write_bytes(data[:4096] + bytes(len(data) - 4096))
-        searches._connection.execute("pragma cache_size = 0")
+        searches._file.connection.execute("pragma cache_size = 0")
         with pytest.raises(CorpusError, match="was damaged, so it begins anew"):
             searches.recent("", 5)
     else:

@@ -163,7 +163,7 @@ def export_references(asked: Asked) -> Answer:
     """The papers of a search, or those named by their ids, as references."""
     queries.only(asked.body, {"format", "ids"} | queries.QUERY_KEYS)
     format = asked.body.get("format")
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         named = choosing.shorten(format)
         raise InputError(f"There is no export format {named}: choose one of {', '.join(FORMATS)}.")
     engine = asked.here.engine()
