@@ -6,9 +6,10 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ class Kind:
 class SqliteFile:
     """One file, or memory where `folder` is None. Thread-safe.
 
-    A damaged file is set aside and a new one begun; a CorpusError says so, once.
+    A damaged file is set aside, and a new one takes over what can be read; a CorpusError says so, once.
     """
 
     def __init__(self, folder: Path | None, kind: Kind) -> None:
@@ -43,7 +44,9 @@ class SqliteFile:
             self.connection = self._connect()
         except (sqlite3.Error, OSError) as error:
             if folder is not None and _is_damage(error):
-                raise _set_aside(folder, kind) from error
+                told = self._begin_anew(folder)
+                self.connection.close()
+                raise told from error
             raise CorpusError(
                 f"The {kind.what} in {folder} cannot be opened ({error}): set `library` to another folder."
             ) from error
@@ -67,9 +70,7 @@ class SqliteFile:
                         "room if the disk is full, and try again."
                     ) from error
                 self.connection.close()
-                told = _set_aside(self._folder, self._kind)
-                self.connection = self._connect()
-                raise told from error
+                raise self._begin_anew(self._folder) from error
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with self.using() as connection:
@@ -81,6 +82,17 @@ class SqliteFile:
             self._folder.mkdir(parents=True, exist_ok=True)
             self.connection.close()
             self.connection = self._connect()
+
+    def _begin_anew(self, folder: Path) -> CorpusError:
+        """A new file with what can still be read of the damaged one; says so as an error to raise."""
+        aside = _set_aside(folder, self._kind)
+        self.connection = self._connect()
+        held = _take_over(folder / aside, self.connection)
+        left = f"has the {held:,} entries again that could be read" if held else "begins anew"
+        return CorpusError(
+            f"The list of {self._kind.what} in {folder} was damaged, so it {left}, and the damaged file is "
+            f"kept as {aside}; open the page again to go on."
+        )
 
     def _connect(self) -> sqlite3.Connection:
         """Opens the file and looks through it, so that damage shows now."""
@@ -113,14 +125,28 @@ def _is_damage(error: Exception) -> bool:
     return any(words in str(error) for words in _DAMAGE)
 
 
-def _set_aside(folder: Path, kind: Kind) -> CorpusError:
-    """Gives a damaged file another name, and says so as an error to raise."""
+def _set_aside(folder: Path, kind: Kind) -> str:
+    """Gives a damaged file another name."""
     stem, ending = kind.file.rsplit(".", 1)
     aside = f"{stem}-damaged-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.{ending}"
     for part in ("-wal", "-shm", ""):
         if (file := folder / f"{kind.file}{part}").exists():
             file.replace(folder / f"{aside}{part}")
-    return CorpusError(
-        f"The list of {kind.what} in {folder} was damaged, so it begins anew, and the damaged file is kept "
-        f"as {aside}; open the page again to go on."
-    )
+    return aside
+
+
+def _take_over(damaged: Path, sound: sqlite3.Connection) -> int:
+    """Copies the rows that can be read, from both ends up to the damage, and counts them."""
+    held = 0
+    tables = sound.execute("select name from sqlite_master where type = 'table'").fetchall()
+    with suppress(sqlite3.Error), closing(sqlite3.connect(damaged)) as old:
+        old.execute("pragma trusted_schema = off")
+        sound.execute("begin")
+        for (table,), order in product(tables, ("", "order by rowid desc")):
+            with suppress(sqlite3.Error):
+                for row in old.execute(f"select * from {table} {order}"):
+                    marks = ", ".join("?" * len(row))
+                    held += sound.execute(f"insert or ignore into {table} values ({marks})", row).rowcount
+    if sound.in_transaction:
+        sound.execute("commit")
+    return held

@@ -106,6 +106,25 @@ def test_a_damaged_file_is_set_aside_and_the_searches_begin_anew(tmp_path: Path,
     assert len(list(tmp_path.glob("searches-damaged-*.sqlite"))) == 1
 
 
+def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
+    searches = History.open(tmp_path)
+    for number in range(200):
+        searches.put(str(number), "", "Title", "content" * 500)
+        searches.rename(str(number), "", f"Name {number}")
+    searches.close()
+    file = tmp_path / "searches.sqlite"
+    data = bytearray(file.read_bytes())
+    half = len(data) // 2 // 4096 * 4096
+    data[half : half + 4096] = b"\xff" * 4096
+    file.write_bytes(data)
+    with pytest.raises(CorpusError, match=r"again that could be read, .* kept as searches-damaged"):
+        History.open(tmp_path)
+    again = History.open(tmp_path)
+    assert 20 < len(again.named("")) < 200
+    assert all(again.content(entry.id) == "content" * 500 for entry in again.named(""))
+    again.close()
+
+
 def test_what_was_seen_before_the_corpus_grew_is_known_for_a_day(searches: History) -> None:
     monday = datetime(2026, 11, 16, tzinfo=UTC)
     assert searches.see("ana", "one", 100, monday) is None
