@@ -18,6 +18,7 @@ from search.api import exchange, limits
 from search.api.exchange import Rankings
 from search.api.limits import Room
 from search.api.surroundings import Surroundings, alone
+from search.errors import ModelError
 from search.history import History
 from search.query.saving import to_json
 from search.settings import Settings
@@ -232,3 +233,13 @@ def test_a_file_that_another_took_the_place_of_is_followed(tmp_path: Path) -> No
     assert [entry.id for entry in fresh.recent("", 5)] == ["2"]
     for each in (ours, theirs, fresh):
         each.close()
+
+
+def test_ready_means_that_the_model_is_loaded(here: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(text: str) -> None:
+        raise ModelError("The model cannot be loaded: download it again.")
+
+    with served(here) as api, api.client() as client:
+        assert client.get("/ready").status_code == 200
+        monkeypatch.setattr(here.engine(), "read_text", read)
+        assert client.get("/ready").status_code == 503
