@@ -9,13 +9,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from search import printing, record
 from search.corpus.layout import current_build
 from search.errors import CorpusError, InputError, ModelError, TriptychError
 from search.exports import FORMATS, export
 from search.query import choosing, saving
+from search.query.saving import text_in
 from search.settings import load_settings
 from search.types import PANELS, Facet, Filters, Matcher, Query, QueryPaper
 
@@ -26,6 +27,8 @@ FOUND, NOTHING_FOUND, STOPPED = 0, 1, 130
 """Exit codes; 130 is what shells give a program that was interrupted."""
 FAILED = {CorpusError: 3, ModelError: 4}
 """The exit code of a mistake; 2 for what the user gave."""
+MOST_BYTES = 64_000_000
+"""Of a file that is read: far more than any text or list of ids, and less than a device without end."""
 _EPILOG = (
     "Exit codes: 0 papers were found, 1 none passes the filters, 2 the query or an option cannot be used, "
     "3 the corpus is missing or damaged, 4 a model cannot be loaded, 130 stopped. "
@@ -123,6 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TriptychError as error:
         print(error, file=sys.stderr)
         return FAILED.get(type(error), 2)
+    except UnicodeEncodeError:
+        print("An option has characters that are no text: write it in UTF-8.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return STOPPED
     except BrokenPipeError:  # the reader, such as `head`, has had enough
@@ -164,16 +170,24 @@ def _read(name: str | None) -> str:
     if name is None or name == "-":
         if sys.stdin.isatty():
             print("Type or paste a title and abstract, then press Ctrl-D.", file=sys.stderr)
-        return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+        return _decoded(sys.stdin.buffer, "text on standard input")
     return _text_of(Path(name), "query file")
 
 
 def _text_of(path: Path, what: str) -> str:
     try:
-        return path.read_bytes().decode("utf-8-sig", "replace")
+        with path.open("rb") as file:
+            return _decoded(file, f"{what} {path}")
     except OSError as error:
         reason = error.strerror or error
         raise InputError(f"The {what} {path} cannot be read ({reason}): check its name.") from None
+
+
+def _decoded(file: IO[bytes], what: str) -> str:
+    data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise InputError(f"The {what} has more than {MOST_BYTES:,} bytes: choose a part of it.")
+    return data.decode("utf-8-sig", "replace")
 
 
 def _save(path: Path, text: str) -> None:
@@ -189,7 +203,7 @@ def _make_query(args: argparse.Namespace, engine: Engine, text: str) -> Query:
     if text.lstrip().startswith("{") and '"triptych_query"' in text:
         query = engine.restore(saving.from_json(text).query)
     elif args.id:
-        query = Query(tuple(engine.example(paper_id) for paper_id in args.id))
+        query = Query(tuple(engine.example(paper_id) for paper_id in _texts(args.id, "id")))
     else:
         query = Query((engine.read_text(text),))
     filters = _filters(args)
@@ -222,13 +236,20 @@ def _avoided(paper: QueryPaper, given: str) -> list[int]:
         raise InputError(f"--avoid takes numbers like 1,4 or one of {names}, not {given!r}.") from None
 
 
+def _texts(given: Sequence[str], name: str) -> tuple[str, ...]:
+    try:
+        return tuple(text_in(each, name) for each in given)
+    except ValueError as error:
+        raise InputError(f"An option cannot be read ({error}): write it in UTF-8.") from None
+
+
 def _filters(args: argparse.Namespace) -> Filters:
     return Filters(
         year_from=args.year_from,
         year_to=args.year_to,
-        venues=tuple(args.venue),
-        fields=tuple(args.field),
-        sources=tuple(args.source),
+        venues=_texts(args.venue, "venue"),
+        fields=_texts(args.field, "field"),
+        sources=_texts(args.source, "source"),
         ids=tuple(_text_of(args.only, "list of ids").split()) if args.only else None,
         has_doi=args.has_doi,
     )

@@ -147,6 +147,12 @@ def test_a_failure_is_no_empty_result(ask: Ask) -> None:
             ("find_by_sentences", {"text": TEXT, "match": [9]}, "There is no sentence 9"),
             ("search", {"query": " "}, "nothing to search for"),
             ("search", {"query": TEXT, "limit": 1000}, "from 1 to 50"),
+            ("search", {"query": 3}, "The argument 'query' of search cannot be used"),
+            ("search", {"query": TEXT, "facet": "x"}, "The argument 'facet' of search cannot be used"),
+            ("find_by_sentences", {"text": TEXT, "match": [1], "year_from": 10**30}, "not a year"),
+            ("find_by_sentences", {"text": TEXT, "match": [1], "fields": ["x"] * 20_000}, "up to 10,000"),
+            ("find_by_sentences", {"text": TEXT, "match": [1], "weights": {"1": -5}}, "no number from 0"),
+            ("find_by_sentences", {"text": TEXT, "match": [1], "weights": {"1" * 999: 1}}, "to weigh"),
         ):
             failed = await client.call_tool(name, given)
             assert failed.is_error
@@ -196,6 +202,29 @@ def test_keys_and_hosts_over_http(here: Surroundings, tmp_path: Path) -> None:
             assert client.post(address, json=body, headers={"Host": "evil.example"}).status_code == 403
             known = client.post(address, json=body, headers={"Authorization": f"Bearer {secret}"})
             assert known.status_code not in (401, 403)
+
+
+@pytest.mark.parametrize("version", [None, "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_clients_of_every_age_are_answered_and_none_is_held(address: str, version: str | None) -> None:
+    import httpx2 as httpx
+
+    headers = {"Accept": "application/json, text/event-stream"}
+    said = headers | ({"MCP-Protocol-Version": version} if version else {})
+    hello = {"protocolVersion": version or "1999-01-01", "capabilities": {}, "clientInfo": {"name": "x"}}
+    hello["clientInfo"] |= {"version": "1"}  # type: ignore[operator]
+    call = {"name": "search", "arguments": {"query": TEXT, "limit": 1}}
+    with httpx.Client(trust_env=False, headers=headers, timeout=20) as client:
+        begun = client.post(address, json=message("initialize", hello)).json()["result"]
+        assert version in (None, begun["protocolVersion"])
+        found = client.post(address, json=message("tools/call", call), headers=said).json()["result"]
+        assert found["structuredContent"]["found"] == 1
+        for method in ("GET", "DELETE", "OPTIONS"):  # a client that listens is told that there is nothing
+            answer = client.request(method, address, headers=said)
+            assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+
+
+def message(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
 def test_the_skill_file_is_short() -> None:

@@ -89,10 +89,10 @@ def test_a_damaged_file_is_set_aside_and_the_searches_begin_anew(tmp_path: Path,
         searches.put(str(number), "", "Title", "content" * 500)
     file, data = tmp_path / "searches.sqlite", bytearray()
     if when == "while it is open":
-        searches._connection.execute("pragma wal_checkpoint(truncate)")
+        searches._file.connection.execute("pragma wal_checkpoint(truncate)")
         data += file.read_bytes()
         file.write_bytes(data[:4096] + bytes(len(data) - 4096))
-        searches._connection.execute("pragma cache_size = 0")
+        searches._file.connection.execute("pragma cache_size = 0")
         with pytest.raises(CorpusError, match="was damaged, so it begins anew"):
             searches.recent("", 5)
     else:
@@ -104,6 +104,25 @@ def test_a_damaged_file_is_set_aside_and_the_searches_begin_anew(tmp_path: Path,
     searches.put("new", "", "Title", "content")
     assert [entry.id for entry in searches.recent("", 5)] == ["new"]
     assert len(list(tmp_path.glob("searches-damaged-*.sqlite"))) == 1
+
+
+def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
+    searches = History.open(tmp_path)
+    for number in range(60):
+        searches.put(str(number), "", "Title", "content" * 1500)
+        searches.rename(str(number), "", f"Name {number}")
+    searches.close()
+    file = tmp_path / "searches.sqlite"
+    data = bytearray(file.read_bytes())
+    half = len(data) // 2 // 4096 * 4096
+    data[half : half + 4096] = b"\xff" * 4096
+    file.write_bytes(data)
+    with pytest.raises(CorpusError, match=r"again that could be read, .* kept as searches-damaged"):
+        History.open(tmp_path)
+    again = History.open(tmp_path)
+    assert 10 < len(again.named("")) < 60
+    assert all(again.content(entry.id) == "content" * 1500 for entry in again.named(""))
+    again.close()
 
 
 def test_what_was_seen_before_the_corpus_grew_is_known_for_a_day(searches: History) -> None:

@@ -207,3 +207,24 @@ def test_wrong_options_are_refused(capsys):
         main(["--matcher", "magic"])
     assert stopped.value.code == 2
     assert "invalid choice: 'magic'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--venue", "--field", "--source", "--id"])
+def test_an_option_that_is_no_text_is_a_sentence(run, option):
+    code, _, complaint = run(option, "b\udcffd", text=ABSTRACT)
+    assert code == 2
+    assert complaint.count("\n") == 1
+    assert "write it in UTF-8" in complaint
+
+
+def test_other_commands_take_only_text_too(monkeypatch, tmp_path, corpus, capsys):
+    monkeypatch.setenv("TRIPTYCH_LIBRARY", str(tmp_path))
+    assert main(["watch", "--corpus", corpus, "--owner", "\udcff"]) == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_a_file_without_end_is_not_read_without_end(run, monkeypatch):
+    monkeypatch.setattr("search.__main__.MOST_BYTES", 10_000)
+    code, _, complaint = run("/dev/zero")
+    assert (code, "has more than 10,000 bytes" in complaint) == (2, True)
+    assert run(text="word " * 3000)[0] == 2

@@ -20,10 +20,10 @@ from index_build.importing import import_papers
 from index_build.publish import describe_files
 from index_build.steps import as_built, build
 from index_build.verify import verify
-from pages.ui.corpora import add_file
+from pages.ui.corpora import add_file, rejects
 from search.corpus import bm25, layout
 from search.corpus.bm25 import LexicalIndex
-from search.corpus.checksums import write_checksums
+from search.corpus.checksums import CHECKSUMS, write_checksums
 from search.corpus.faiss_header import check_file
 from search.corpus.faiss_index import VectorIndex, build_index
 from search.corpus.manifest import check_build, read_manifest
@@ -193,6 +193,13 @@ BENT_ARRAYS: dict[str, Callable[[Path], None]] = {
     "less than nothing": lambda path: write_header(
         path, "{'descr': '<f2', 'fortran_order': False, 'shape': (-2, -4), }", bytes(16)
     ),
+    "a header that ends Python's tokeniser": lambda path: write_header(path, "(" * 900),
+    "a header that is too deep for Python": lambda path: write_header(path, "-" * 900 + "1"),
+    "a header that is cut off": lambda path: write_header(path, "{'descr': ',f2', 'fortran_order': False"),
+    "a header as of Python 2": lambda path: write_header(
+        path, "{'descr': '<f2', 'fortran_order': False, 'shape': (1L, 1L), }", bytes(2)
+    ),
+    "a header without end": lambda path: path.write_bytes(b"\x93NUMPY\x02\x00" + b"\xff" * 40),
     "a header that is no header": lambda path: write_header(path, "__import__('os').abort()"),
     "a version of the future": lambda path: path.write_bytes(b"\x93NUMPY\x09\x00" + bytes(100)),
     "nothing": lambda path: path.write_bytes(b""),
@@ -391,3 +398,31 @@ def test_links_in_a_corpus_do_not_lead_to_files_that_are_overwritten(tmp_path: P
     build(corpus)
     assert layout.current_name(corpus) != before
     assert ours.read_text() == "precious"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
+@pytest.mark.parametrize("name", [layout.CURRENT, layout.MANIFEST, CHECKSUMS, layout.STORE])
+@pytest.mark.parametrize("what", ["a pipe", "a device"])
+def test_nothing_is_read_without_end(corpus: Path, name: str, what: str) -> None:
+    """Opening a pipe waits for somebody to write, and the device never ends: this would hang or swell."""
+    path = (corpus if name == layout.CURRENT else layout.current_build(corpus)) / name
+    path.unlink()
+    if what == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(CorpusError):
+        Engine.open(corpus)
+    if name != layout.CURRENT:
+        assert verify(corpus)
+
+
+def test_a_list_of_rejects_that_is_a_link_is_not_shown(corpus: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.jsonl"
+    secret.write_text('{"place": "swordfish"}\n')
+    (corpus / layout.REJECTS).unlink(missing_ok=True)
+    (corpus / layout.REJECTS).symlink_to(secret)
+    assert rejects(corpus) == []
+    (corpus / layout.REJECTS).unlink()
+    (corpus / layout.REJECTS).write_text('{"place": "' + "x" * 3_000_000 + '"}\n{"place": "here"}\n')
+    assert rejects(corpus) == [{"place": "here"}]

@@ -22,7 +22,7 @@ from search.query.choosing import choose_facet
 from search.query.saving import to_json
 from search.settings import Settings
 from search.types import Facet, Query
-from search.watch.digests import ATOM
+from search.watch.digests import ATOM, link_of
 from tests.api_client import served
 from tests.miniature import METHODS, build_miniature, make_paper
 
@@ -150,3 +150,21 @@ def test_control_characters_make_no_broken_feed(kept: str, settings: Settings, w
     feed = ElementTree.fromstring(watch("--format", "atom")[1])
     titles = [entry.findtext(ATOM_TITLE) for entry in feed.iter(ATOM_ENTRY)]
     assert any("& <forests>" in str(title) for title in titles)
+
+
+@pytest.mark.parametrize(
+    ("paper", "link"),
+    [
+        (
+            {"doi": "10.1002/(SICI)1097-4571(199009)41:6<391::AID-ASI1>3.0.CO;2-9"},
+            "41:6%3C391::AID-ASI1%3E3.0",
+        ),
+        ({"url": 'https://example.org/a b"c<d>?q=ü#e'}, "https://example.org/a%20b%22c%3Cd%3E?q=%C3%BC#e"),
+        ({"url": "https://example.org/a%20b", "doi": "10.1/x"}, "https://example.org/a%20b"),
+        ({"url": "javascript:alert(1)", "doi": "10.1/x?y#z%"}, "https://doi.org/10.1/x%3Fy%23z%25"),
+    ],
+)
+def test_links_are_addresses_that_every_reader_takes(paper: dict[str, str], link: str) -> None:
+    made = replace(make_paper("fraud", "trees"), **{"url": "", "doi": ""} | paper)
+    assert link in link_of(made)
+    assert all(mark not in link_of(made) for mark in ' "<>')

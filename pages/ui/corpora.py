@@ -20,6 +20,8 @@ from search.settings import Settings
 from search.types import Progress
 
 SHOWN_REJECTS = 200
+LONGEST_LINE = 1_000_000
+"""Characters of a list of rejects that are read at once; ours hold a few thousand."""
 """Rejected records in the table; the file has all. Chosen by hand."""
 
 
@@ -120,11 +122,15 @@ def make_demo(settings: Settings, progress: Progress) -> str:
 def rejects(corpus: Path) -> list[dict[str, Any]]:
     """The records that the last imports could not read, the first few hundred.
 
-    A line that was cut off, because an import ended in the middle of it, is left out.
+    A line that was cut off, because an import ended in the middle of it, is left out. So is a list that lies
+    elsewhere: in a stranger's corpus, a link may lead to any file of ours.
     """
     found: list[dict[str, Any]] = []
-    with suppress(OSError), (corpus / REJECTS).open(encoding="utf-8", errors="replace") as file:
-        for line, _ in zip(file, range(SHOWN_REJECTS), strict=False):
+    path = corpus / REJECTS
+    if path.is_symlink() or not path.is_file():
+        return found
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+        for line, _ in zip(iter(lambda: file.readline(LONGEST_LINE), ""), range(SHOWN_REJECTS), strict=False):
             with suppress(ValueError, RecursionError):
                 found.append(json.loads(line))
     return [each for each in found if isinstance(each, dict)]

@@ -13,7 +13,7 @@ from search.api import PREFIX
 from search.api.application import make_api
 from search.api.keys import Keys
 from search.api.problems import Problem, problem_of, refused
-from search.api.surroundings import Surroundings
+from search.api.surroundings import Surroundings, open_twice
 from search.watch.notes import Notes
 
 WAITING = 16
@@ -29,8 +29,8 @@ def surroundings() -> Surroundings:
     keeps = settings.history and not settings.session_library
     return Surroundings(
         engine=state.engine,
-        history=state.history() if keeps else None,
-        notes=Notes(settings.library) if keeps else None,
+        history=open_twice(state.history) if keeps else None,
+        notes=open_twice(lambda: Notes(settings.library)) if keeps else None,
         keys=Keys(settings.library) if settings.api == "keys" or state.can_sign_in() else None,
         rate=settings.api_rate,
         origins=settings.api_origins,

@@ -6,8 +6,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from search.api.admission import Admission
-from search.api.problems import problem_of, refused
+from search.api.problems import Problem, problem_of, refused
 from search.api.surroundings import Surroundings
+
+PATH = "/mcp"
+ONLY_POST = "This address takes POST alone: messages of the Model Context Protocol, each with its answer."
 
 
 class KeyDoor:
@@ -19,6 +22,9 @@ class KeyDoor:
         if scope["type"] == "http":
             try:
                 self._admission.admit(Request(scope))
+                # Without sessions there is nothing to listen for, or to end.
+                if scope["path"] == PATH and scope["method"] != "POST":
+                    raise Problem(405, ONLY_POST, {"Allow": "POST"})
             except Exception as error:
                 await refused(problem_of(error))(scope, receive, send)
                 return

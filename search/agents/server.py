@@ -6,6 +6,7 @@ import argparse
 import inspect
 import json
 import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -16,18 +17,19 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from search import __version__
-from search.agents.door import KeyDoor
+from search.agents.door import PATH, KeyDoor
 from search.agents.tools import EVIDENCE, LIMIT, Content, Tools
 from search.api.door import Door
-from search.api.surroundings import Surroundings, alone
+from search.api.server import GRACE
+from search.api.surroundings import THREADS, Surroundings, alone
 from search.corpus.layout import current_build
 from search.errors import InputError, TriptychError
 from search.hosts import ANY_ADDRESS
 from search.logs import keep_texts_out
+from search.query.choosing import shorten
 from search.settings import API, load_settings, make_new_files_private
 
 PORT = 8503
-PATH = "/mcp"
 Format = Literal["bibtex", "ris", "csl-json", "csv", "markdown"]
 Panel = Literal["", "background", "method", "result"]
 INSTRUCTIONS = (
@@ -73,7 +75,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print(f"Serving http://{args.host}:{args.port}{PATH}, Ctrl-C stops it.", flush=True)
     uvicorn.run(
-        over_http(server, here), host=args.host, port=args.port, access_log=False, log_level="warning"
+        over_http(server, here),
+        host=args.host,
+        port=args.port,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
     )
     return 0
 
@@ -89,11 +97,14 @@ def make_server(tools: Tools) -> Any:
             "The server for agents needs the package mcp: run `pip install -r requirements-mcp.txt`."
         ) from None
 
+    at_once = threading.BoundedSemaphore(THREADS)
+
     def answering(tool: Callable[..., Content]) -> Callable[..., Any]:
         @wraps(tool)
         def answer(**given: Any) -> CallToolResult:
             try:
-                content = tool(**given)
+                with at_once:
+                    content = tool(**given)
             except TriptychError as error:
                 raise ToolError(str(error)) from None
             text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
@@ -104,13 +115,33 @@ def make_server(tools: Tools) -> Any:
         answer.__signature__ = signature.replace(return_annotation=CallToolResult)  # type: ignore[attr-defined]
         return answer
 
-    server = MCPServer(
+    class Server(MCPServer):  # type: ignore[misc] # an extra: to the checker it is anything
+        """One that tells also what is wrong with the arguments of a tool in one sentence."""
+
+        async def call_tool(self, name: str, *given: Any, **named: Any) -> Any:
+            try:
+                return await super().call_tool(name, *given, **named)
+            except ToolError as error:
+                raise ToolError(_in_a_sentence(name, error)) from error
+
+    server = Server(
         "triptych", title="Triptych", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for name, tool in _typed(tools).items():
         server.add_tool(answering(tool), name, description=DESCRIPTIONS[name], annotations=reads)
     return server
+
+
+def _in_a_sentence(name: str, error: Exception) -> str:
+    """What a tool refused, or which of its arguments cannot be what it is."""
+    wrong = getattr(error.__cause__, "errors", None)
+    if wrong is None:
+        return str(error).removeprefix(f"Error executing tool {name}: ")
+    first = wrong(include_url=False)[0]
+    place, said = ".".join(map(str, first["loc"])), first["msg"]
+    what = f"{said[:1].lower()}{said[1:200]}"
+    return f"The argument {shorten(place)} of {name} cannot be used ({what}): correct it."
 
 
 def _typed(tools: Tools) -> Mapping[str, Callable[..., Content]]:

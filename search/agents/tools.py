@@ -10,6 +10,7 @@ from search.engine import Engine
 from search.errors import InputError
 from search.exports import FORMATS, Citation, write
 from search.query import choosing
+from search.query.saving import filters_in
 from search.types import PANELS, Facet, Filters, Paper, Query, QueryPaper, Result, Results
 
 Content = dict[str, Any]
@@ -78,7 +79,7 @@ class Tools:
         paper = engine.example(text.removeprefix("id:").strip()) if text.startswith("id:") else None
         paper = paper or engine.read_text(text)
         chosen = choosing.choose_sentences(paper, [n - 1 for n in match], [n - 1 for n in avoid])
-        filters = Filters(year_from, year_to, tuple(venues), tuple(fields))
+        filters = _filters(year_from=year_from, year_to=year_to, venues=list(venues), fields=list(fields))
         query = Query((_weighed(chosen, weights or {}),), filters=filters, top=_within(limit, MOST, "limit"))
         return self._found(engine, query, _within(evidence, MOST_EVIDENCE, "evidence"))
 
@@ -161,10 +162,22 @@ def _within(number: int, most: int, name: str) -> int:
     return number
 
 
+def _filters(**given: Any) -> Filters:
+    """The filters of the API: years of four digits, so many names and no more."""
+    try:
+        return filters_in(given)
+    except ValueError as error:
+        raise InputError(f"The filters cannot be read ({error}): correct them.") from None
+
+
 def _weighed(paper: QueryPaper, weights: Mapping[str, float]) -> QueryPaper:
     known = {str(number) for number in range(1, len(paper.sentences) + 1)}
     if unknown := weights.keys() - known:
-        raise InputError(f"There is no sentence {min(unknown)!r} to weigh: there are {len(known)}.")
+        named = choosing.shorten(min(unknown))
+        raise InputError(f"There is no sentence {named} to weigh: there are {len(known)}.")
+    if wrong := [weight for weight in weights.values() if not 0 <= weight <= choosing.HIGHEST_WEIGHT]:
+        most = choosing.HIGHEST_WEIGHT
+        raise InputError(f"The weight {wrong[0]} is no number from 0 to {most}: correct it.")
     sentences = (
         replace(each, weight=float(weights.get(str(number), each.weight)))
         for number, each in enumerate(paper.sentences, start=1)

@@ -163,7 +163,7 @@ def export_references(asked: Asked) -> Answer:
     """The papers of a search, or those named by their ids, as references."""
     queries.only(asked.body, {"format", "ids"} | queries.QUERY_KEYS)
     format = asked.body.get("format")
-    if format not in FORMATS:
+    if not isinstance(format, str) or format not in FORMATS:
         named = choosing.shorten(format)
         raise InputError(f"There is no export format {named}: choose one of {', '.join(FORMATS)}.")
     engine = asked.here.engine()
@@ -190,10 +190,15 @@ def health(asked: Asked) -> Answer:
     return Answer({"status": "ok"})
 
 
+def load(engine: Engine) -> None:
+    """Reads a text, which loads what is otherwise loaded by the first question: the model, the splitter."""
+    engine.read_text("We look whether a text can be read.")
+
+
 def ready(asked: Asked) -> Answer:
     """A corpus is open and its model is loaded."""
     try:
-        asked.here.engine()
+        load(asked.here.engine())
     except TriptychError:
         raise Problem(503, "No corpus can be searched yet: the log says why.", {"Retry-After": "5"}) from None
     return Answer({"status": "ready"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from search import __version__
@@ -23,12 +22,11 @@ from search.api import PREFIX, limits
 from search.api.admission import Admission, Admitted
 from search.api.document import make_document
 from search.api.door import Door
-from search.api.exchange import Answer, Asked
+from search.api.exchange import Answer, Asked, Rankings
 from search.api.operations import OPERATIONS, Operation
-from search.api.problems import Problem, problem_of, refused
+from search.api.problems import Problem, busy, problem_of, refused
 from search.api.surroundings import Surroundings
 from search.api.work import Work, read_body
-from search.types import Results
 
 log = logging.getLogger("triptych.requests")
 
@@ -43,7 +41,9 @@ def make_api(here: Surroundings) -> ASGIApp:
     document = Operation("GET", "/openapi.json", "document", "This document", _document)
     routes.append(Route(f"{PREFIX}/openapi.json", _Endpoint(api, document), methods=["GET"]))
     handlers: Mapping[Any, Any] = {HTTPException: _not_found, Exception: _not_found}
-    return Starlette(routes=routes, middleware=[Middleware(Door, here=here)], exception_handlers=handlers)
+    app = Starlette(routes=routes, middleware=[Middleware(Door, here=here)], exception_handlers=handlers)
+    app.router.redirect_slashes = False  # each address is answered as it stands, or not at all
+    return app
 
 
 def _document(asked: Asked) -> Answer:
@@ -58,7 +58,14 @@ async def _not_found(request: Request, error: Exception) -> Response:
         404: f"There is nothing at this address: {PREFIX}/openapi.json lists what there is.",
         405: f"This address takes no {request.method[:20]}: {PREFIX}/openapi.json lists what it takes.",
     }
-    return refused(Problem(error.status_code, said.get(error.status_code, error.detail), error.headers))
+    headers = {"Allow": _taken(request)} if error.status_code == 405 else error.headers
+    return refused(Problem(error.status_code, said.get(error.status_code, error.detail), headers))
+
+
+def _taken(request: Request) -> str:
+    """The methods of all operations at this address; a single route knows only its own."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for route in routes for method in route.methods}))
 
 
 class _Api:
@@ -69,7 +76,8 @@ class _Api:
         self.admission = Admission(here)
         self.threads = ThreadPoolExecutor(here.threads, thread_name_prefix="api")
         self.waiting = 0
-        self.memory: OrderedDict[Any, Results] = OrderedDict()
+        self.room = limits.Room()
+        self.memory = Rankings()
 
 
 class _Endpoint:
@@ -97,7 +105,11 @@ class _Endpoint:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, admitted: Admitted) -> Response:
-        body = await read_body(request) if self._operation.takes else b""
+        with self._api.room.share() as grow:
+            body = await read_body(request, grow) if self._operation.takes else b""
+            return await self._in_thread(self._work(request, admitted, body), admitted.client)
+
+    def _work(self, request: Request, admitted: Admitted, body: bytes) -> Work:
         wanted = request.headers.get("if-none-match", "") if request.method in ("GET", "HEAD") else ""
         asked = Asked(
             here=self._api.here,
@@ -108,23 +120,18 @@ class _Endpoint:
             base=request.scope.get("root_path", "") + PREFIX,
             address=str(request.url.replace(query="")),
         )
-        work = Work(self._operation, asked, body, wanted, admitted.allowance)
-        return await self._in_thread(work, admitted.client)
+        return Work(self._operation, asked, body, wanted, admitted.allowance)
 
     async def _in_thread(self, work: Work, client: str) -> Response:
         """The answer from one of few threads; refused where too many wait, or where it takes too long."""
         api = self._api
         if api.waiting >= limits.MOST_WAITING + api.here.threads:
-            raise _busy("Too many requests wait for an answer")
+            raise busy("Too many requests wait for an answer")
         api.waiting += 1
         future = api.threads.submit(api.here.ask, client, work)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), limits.MOST_SECONDS)
         except TimeoutError:
-            raise _busy("The answer takes too long") from None
+            raise busy("The answer takes too long") from None
         finally:
             api.waiting -= 1
-
-
-def _busy(what: str) -> Problem:
-    return Problem(503, f"{what}: try again in a few seconds.", {"Retry-After": "5"})

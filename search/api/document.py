@@ -22,7 +22,7 @@ _ERRORS = {
     408: "The body did not come in time",
     410: "The cursor is of an earlier build: begin again",
     413: "The body is too large",
-    415: "The body is not JSON",
+    415: "The body is not JSON, or is compressed",
 }
 _EVERYWHERE = (400, 403, 429, 500, 503)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,8 +17,29 @@ from search.errors import InputError
 from search.query import choosing
 from search.types import Query, Results
 
-REMEMBERED = 32
-"""Answers kept for their later pages."""
+REMEMBERED, MOST_REMEMBERED = 32, 4000
+"""Answers kept for their later pages, and the results of all of them: each takes some ten kilobytes."""
+
+
+class Rankings:
+    """The last answers, by what was asked. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[str, Query], Results] = OrderedDict()
+
+    def get(self, key: tuple[str, Query]) -> Results | None:
+        with self._lock:
+            return self._known.get(key)
+
+    def put(self, key: tuple[str, Query], results: Results) -> None:
+        with self._lock:
+            self._known[key] = results
+            while len(self._known) > REMEMBERED or self._count() > MOST_REMEMBERED:
+                self._known.popitem(last=False)
+
+    def _count(self) -> int:
+        return sum(len(each.results) for each in self._known.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +50,7 @@ class Asked:
     body: Mapping[str, Any]
     parameters: Mapping[str, str]
     owner: str = ""
-    memory: OrderedDict[Any, Results] = field(default_factory=OrderedDict)
+    memory: Rankings = field(default_factory=Rankings)
     base: str = ""
     """The path of the API as this client reaches it."""
     address: str = ""
@@ -77,7 +99,5 @@ def searched(asked: Asked, engine: Engine, query: Query) -> Results:
     key = engine.manifest.build_id, query
     if (results := asked.memory.get(key)) is None:
         results = engine.search(query)
-        asked.memory[key] = results
-        while len(asked.memory) > REMEMBERED:
-            asked.memory.popitem(last=False)
+        asked.memory.put(key, results)
     return results

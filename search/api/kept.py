@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from search import printing
@@ -65,7 +66,10 @@ def run_search(asked: Asked) -> Answer:
     query = engine.restore(saving.from_json(_history(asked).content(entry.id)).query)
     size = asked.number("per_page", choosing.MOST_RESULTS, choosing.MOST_RESULTS)
     page = queries.Page(size, asked.parameters.get("cursor", ""))
-    return page_of(asked, engine, query, ["kept", saving.to_json(query)], page)
+    asked_for = saving.to_json(query)
+    answer = page_of(asked, engine, query, ["kept", asked_for], page)
+    # What is kept under an id may change, so the answer depends on more than the build.
+    return replace(answer, tag=f"{answer.tag}-{_digest(asked_for)}")
 
 
 def keep_search(asked: Asked) -> Answer:

@@ -6,7 +6,8 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 WINDOW = 60
@@ -15,10 +16,39 @@ MOST_CLIENTS = 10_000
 """Clients that are remembered; those heard of longest ago are forgotten first."""
 MOST_BYTES = 4_000_000
 """Of a request: the longest query, a million characters, with room for its marks. Chosen by hand."""
+MOST_PARTS = 500_000
+"""Commas and brackets of a body: each takes far more memory when read. Ten times the longest query's."""
+SMALL, MOST_HELD = 64_000, 16_000_000
+"""Bytes up to which a body always has room, and those of all larger bodies at once. Chosen by hand."""
 MOST_SECONDS = 30.0
 """Until a request has come in, and until its answer is ready. Chosen by hand; a search takes a tenth."""
 MOST_WAITING = 64
 """Requests that wait for a thread; more are told to come back. Chosen by hand."""
+
+
+class Room:
+    """Memory for the bodies of all requests that are under way. For one thread: that of the event loop."""
+
+    def __init__(self) -> None:
+        self._left = MOST_HELD
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], bool]]:
+        """What to ask whether a body may have so many bytes by now; all is given back in the end."""
+        taken = 0
+
+        def grow(size: int) -> bool:
+            nonlocal taken
+            more = max(0, size - SMALL) - taken
+            if more > self._left:
+                return False
+            taken, self._left = taken + more, self._left - more
+            return True
+
+        try:
+            yield grow
+        finally:
+            self._left += taken
 
 
 @dataclass(frozen=True, slots=True)

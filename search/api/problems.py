@@ -49,6 +49,10 @@ def problem_of(error: Exception) -> Problem:
     )
 
 
+def busy(what: str) -> Problem:
+    return Problem(503, f"{what}: try again in a few seconds.", {"Retry-After": "5"})
+
+
 def refused(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     body = json.dumps(problem.content, ensure_ascii=False).encode("utf-8", "replace")
     given = {**(headers or {}), **problem.headers}

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from search.api import PREFIX
+from search.api.answers import load
 from search.api.application import make_api
 from search.api.surroundings import alone
 from search.corpus.layout import current_build
@@ -81,7 +82,7 @@ def make_server() -> ASGIApp:
 
     def warm() -> None:
         with suppress(TriptychError):  # told to whoever asks
-            here.engine()
+            load(here.engine())
 
     threading.Thread(target=warm, name="opening", daemon=True).start()
     return make_api(here)

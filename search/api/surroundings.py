@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from search.api.keys import Keys
 from search.corpus.layout import current_build, current_name
+from search.errors import CorpusError
 from search.history import History
 from search.hosts import LOOPBACK
 from search.settings import Settings
@@ -19,7 +21,9 @@ from search.watch.notes import Notes
 if TYPE_CHECKING:
     from search.engine import Engine
 
+log = logging.getLogger("triptych.api")
 Work = Callable[[], Any]
+Kept = TypeVar("Kept")
 THREADS = 4 * max(2, os.cpu_count() or 2)
 """Each keeps the memory that a search once needed. More than cores, for a search waits in parts. By hand."""
 
@@ -64,14 +68,25 @@ class Opened:
             return self._opened[1].in_service()
 
 
+def open_twice(open: Callable[[], Kept]) -> Kept | None:
+    """What keeps searches. A damaged file is set aside by the first try, and the second begins anew; None
+    where there is no place for one, for answers need none."""
+    for _ in range(2):
+        try:
+            return open()
+        except CorpusError as error:
+            log.warning("%s", error)
+    return None
+
+
 def alone(settings: Settings, rate: int, names: Iterable[str] = ()) -> Surroundings:
     """The surroundings of a process that does nothing but answer programs."""
     keeps = settings.history and not settings.session_library
     allowed = frozenset({*LOOPBACK, *settings.allowed_hosts, *names})
     return Surroundings(
         engine=Opened(settings.corpus, settings),
-        history=History.open(settings.library) if keeps else None,
-        notes=Notes(settings.library) if keeps else None,
+        history=open_twice(lambda: History.open(settings.library)) if keeps else None,
+        notes=open_twice(lambda: Notes(settings.library)) if keeps else None,
         keys=Keys(settings.library) if settings.api == "keys" else None,
         rate=rate,
         origins=settings.api_origins,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from search.api import limits
 from search.api.exchange import Asked
 from search.api.limits import Allowance
 from search.api.operations import Operation
-from search.api.problems import Problem
+from search.api.problems import Problem, busy
+from search.query import choosing
 
 
 class Work:
@@ -51,8 +53,10 @@ def _matches(wanted: str, tag: str) -> bool:
 
 
 def _parse(body: bytes) -> Mapping[str, Any]:
+    if sum(body.count(mark) for mark in b",[{") > limits.MOST_PARTS:
+        raise Problem(413, f"The body has more than {limits.MOST_PARTS:,} parts: send less at once.")
     try:
-        content = json.loads(body, parse_constant=_no_number)
+        content = json.loads(body, parse_constant=_no_number, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise Problem(400, "The body is not JSON: send one object, in UTF-8.") from None
     if not isinstance(content, dict):
@@ -60,15 +64,27 @@ def _parse(body: bytes) -> Mapping[str, Any]:
     return content
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of a field that is there twice, one would be overlooked."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = choosing.shorten(next(name for name, count in counts.items() if count > 1))
+        raise Problem(400, f"The field {twice} is given twice in one object: leave one of them out.")
+    return content
+
+
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
-async def read_body(request: Request) -> bytes:
-    """The body, while it stays within its limits of kind, size and time."""
+async def read_body(request: Request, grow: Callable[[int], bool]) -> bytes:
+    """The body, while it stays within its limits of kind, size and time, and there is room for it."""
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json":
         raise Problem(415, "The body must be JSON: send it with `Content-Type: application/json`.")
+    if request.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
+        raise Problem(415, "The body is compressed, which is not read here: send it as it is.")
     too_large = Problem(413, f"The request has more than {limits.MOST_BYTES:,} bytes: send less at once.")
     length = request.headers.get("content-length", "0")
     if not length.isdigit() or len(length) > 12 or int(length) > limits.MOST_BYTES:
@@ -80,6 +96,8 @@ async def read_body(request: Request) -> bytes:
                 size += len(part)
                 if size > limits.MOST_BYTES:
                     raise too_large
+                if not grow(size):
+                    raise busy("Too many large requests come in")
                 parts.append(part)
     except TimeoutError:
         said = f"The request did not come in within {limits.MOST_SECONDS:.0f} seconds: send it again."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,12 @@ from search.errors import CorpusError
 
 LONGEST_HEADER = 1024
 """Bytes; the headers we write have about a hundred."""
+_LENGTHS = {(1, 0): 2, (2, 0): 4}
+"""Bytes of the header's length, by version of the format."""
+_HEADER = re.compile(
+    rb"\{'descr': '(?P<kind>[<>|][a-zA-Z]\d{1,4})', 'fortran_order': (?P<by_column>True|False), "
+    rb"'shape': \((?P<shape>(?:-?\d{1,20}, ?){0,8}(?:-?\d{1,20})?)\), \} {0,128}\n"
+)
 PIECE = 2**24
 """Bytes that are written at a time."""
 
@@ -41,14 +48,19 @@ def map_array(path: Path, *kinds: DTypeLike, columns: bool = False) -> NDArray[A
 
 
 def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and kind, from a header as NumPy writes it. NumPy itself would read any Python literal, and
+    some that are damaged end in errors of Python's parser."""
     version = npy.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
+    if version not in _LENGTHS:
         raise ValueError(f"version {version} of the format is not known")
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, by_column, kind = read(file, max_header_size=LONGEST_HEADER)
-    if by_column and len(shape) > 1:
+    length = int.from_bytes(file.read(_LENGTHS[version]), "little")
+    found = _HEADER.fullmatch(file.read(length)) if length <= LONGEST_HEADER else None
+    if found is None:
+        raise ValueError("its header is none that we write")
+    shape = tuple(int(number) for number in found["shape"].split(b",") if number.strip())
+    if found["by_column"] == b"True" and len(shape) > 1:
         raise ValueError("it is stored column by column")
-    return shape, kind
+    return shape, np.dtype(found["kind"].decode())
 
 
 def _bytes(shape: tuple[int, ...], kind: np.dtype[Any]) -> int:

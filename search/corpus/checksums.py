@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from search.corpus.layout import MANIFEST
+from search.corpus.layout import MANIFEST, require_plain
 from search.errors import CorpusError
 
 CHECKSUMS = "checksums.json"
@@ -53,6 +53,7 @@ def read_checksums(folder: Path) -> dict[str, NDArray[np.uint32]]:
     """By file; empty where a build has none."""
     path = folder / CHECKSUMS
     try:
+        require_plain(path)
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["block"] != BLOCK:
             raise ValueError(f"blocks of {found['block']} bytes")

@@ -9,6 +9,7 @@ DIR/current           names the build that is served
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -27,6 +28,8 @@ _LONGEST_NAME = 200
 def current_name(corpus: Path) -> str:
     """The name of the build that is served; empty where there is none."""
     try:
+        if not (corpus / CURRENT).is_file():  # also a pipe, which would be waited for without end
+            return ""
         with (corpus / CURRENT).open("rb") as file:
             content = file.read(_LONGEST_NAME + 1)
     except OSError:
@@ -39,6 +42,12 @@ def current_name(corpus: Path) -> str:
             "into it, or build the corpus again."
         )
     return name
+
+
+def require_plain(path: Path) -> None:
+    """An OSError for a pipe or a device: in a stranger's corpus one would be read without end."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "no plain file", str(path))
 
 
 def current_build(corpus: Path) -> Path:

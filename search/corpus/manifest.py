@@ -20,6 +20,7 @@ from search.corpus.layout import (
     STORE,
     current_build,
     replace_text,
+    require_plain,
 )
 from search.errors import CorpusError
 
@@ -129,6 +130,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a build, refused when this software cannot read what it describes."""
     path = folder / MANIFEST
     try:
+        require_plain(path)
         with path.open(encoding="utf-8") as file:
             values = json.loads(file.read(LARGEST))
         schema = values["schema"]

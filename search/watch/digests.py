@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, make_msgid
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 from search.exports import reason_in_words
@@ -19,6 +20,10 @@ from search.watch.finding import Item, News
 ATOM = "http://www.w3.org/2005/Atom"
 MOST_PAIRS = 3
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+_OF_ADDRESSES = "%/:?#[]@!$&'()*+,;="
+"""What an address may hold besides letters, digits and "-._~"; all else would make a feed invalid."""
 
 
 def as_markdown(news: Sequence[News], now: datetime) -> str:
@@ -134,10 +139,10 @@ def _time(when: datetime) -> str:
 def link_of(paper: Paper) -> str:
     """Where the paper can be read: an address of the web, or none."""
     if paper.url.startswith(("https://", "http://")):
-        return paper.url
+        return quote(paper.url, safe=_OF_ADDRESSES)
     if paper.doi:
-        return f"https://doi.org/{paper.doi}"
-    return f"https://arxiv.org/abs/{paper.arxiv_id}" if paper.arxiv_id else ""
+        return f"https://doi.org/{quote(paper.doi, safe='/:;()')}"
+    return f"https://arxiv.org/abs/{quote(paper.arxiv_id)}" if paper.arxiv_id else ""
 
 
 def _byline(paper: Paper) -> str:
