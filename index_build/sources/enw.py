@@ -55,7 +55,7 @@ def to_paper(block: Block) -> Paper:
         reference=Reference(
             kind=kind_of(get("%0", "")),
             genre=get("%9", ""),
-            date=date_of(get("%8", "")),
+            date=date_of(get("%8", "")) or date_of(f"{get('%8', '')} {get('%D', '')}"),
             volume=get("%V", ""),
             issue=get("%N", ""),
             pages=get("%P", ""),

@@ -10,6 +10,7 @@ from index_build.markup import to_text
 from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
 from index_build.sources.papers import kind_of, pages_of, paper_of
 from index_build.sources.records import arxiv_of, doi_of, pmid_of, url_of, year_of
+from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject
 from search.types import Paper, Reference
 
@@ -56,6 +57,7 @@ def to_paper(block: Block) -> Paper:
         url=next(filter(None, map(url_of, links)), ""),
         reference=Reference(
             kind=kind_of(*get("RT", "").split(","), get("RT", "")),
+            date=date_of(get("FD", "")) or date_of(f"{get('FD', '')} {get('YR', '')}"),
             volume=get("VO", ""),
             issue=get("IS", ""),
             pages=pages_of(get("SP", ""), get("OP", "")),
@@ -67,7 +69,7 @@ def to_paper(block: Block) -> Paper:
             short_venue=short if full else "",
             issn=(number,),
             isbn=(number,),
-            language=get("LA", ""),
+            language=get("LA") or get("OL", "").partition(" (")[0],
             key=get("ID", "") or accession,
         ),
     )

@@ -112,13 +112,13 @@ def work_of(data: bytes) -> int:
     return calls
 
 
-def run(count: int, seed: int) -> Findings:
-    """Damage and read so many files."""
+def run(count: int, seed: int, first: int = 0) -> Findings:
+    """Damage and read so many files, from this number on; any part of a long run can be run alone."""
     logging.getLogger("triptych.sources").setLevel(logging.CRITICAL)
     findings = Findings()
     for file in make_files().values():
         read_whole(file, "file")  # what is loaded once is not counted
-    for number in range(count):
+    for number in range(first, first + count):
         kind, data, damaged = file_of(seed, number)
         check(kind, data, f"file {number} of seed {seed} ({kind})", findings, damaged)
     return findings
