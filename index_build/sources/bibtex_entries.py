@@ -67,7 +67,7 @@ def _outside(text: str, name: str, line: int) -> Iterator[Reject]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line between entries needs no mention: blank, a comment, or what Scopus and Cochrane write."""
+    """Whether a line between entries needs no mention: blank, a comment, or a line of Scopus or Cochrane."""
     line = line.strip(" \t\r,}")
     return (
         not line

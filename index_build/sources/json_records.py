@@ -84,6 +84,8 @@ def _by_line(stream: io.BufferedReader, name: str, to_paper: ToPaper) -> Iterato
         value = _parsed(text)
         if isinstance(value, dict) and not _is_wrapper(value):
             yield convert(value, to_paper, name, line.place, text)
+            if _is_doubled(text):
+                yield reject(name, line.place, Reason.DOUBLED, text)
         elif value is not None:
             for record in _unwrap(value):
                 yield _convert_part(record, to_paper, name, line.place)
@@ -160,6 +162,25 @@ def _shaped(record: Record, to_paper: ToPaper) -> Paper:
         return to_paper(record)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise BadRecord(Reason.BAD_SHAPE) from error
+
+
+def _is_doubled(text: str) -> bool:
+    """Whether an object has two titles, of which JSON keeps the last: two records have run into one."""
+    if text.count('"title"') < 2:
+        return False
+    doubled = False
+
+    def look(pairs: list[tuple[str, object]]) -> Record:
+        nonlocal doubled
+        titles = {value for key, value in pairs if key == "title" and isinstance(value, str)}
+        doubled = doubled or len(titles) > 1
+        return dict(pairs)
+
+    try:
+        json.loads(text.strip().strip("\ufeff"), strict=False, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return False
+    return doubled
 
 
 class _Window:
@@ -306,7 +327,10 @@ def _by_value(
                 opened.append(_Open(False, window.dropped + window.at))
                 window.at += 1
             else:
+                start = window.dropped + window.at
                 value = window.decode()
+                if _is_doubled(window.text[max(0, start - window.dropped) : window.at]):
+                    yield reject(name, place, Reason.DOUBLED, raw)
                 for record in _unwrap(value) if _is_answer(value) else (value,):
                     first_key = next(iter(record), "") if isinstance(record, dict) else first_key
                     if record is value:

@@ -48,7 +48,7 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
         part
         for block in read_blocks(stream, name, LAYOUT)
-        for whole in split_headless(block, _TAG, _ONCE)
+        for whole in split_headless(block, _TAG, _ONCE, name)
         for part in _split_at_titles(whole)
     )
     return papers_of(blocks, name, to_paper)

@@ -12,7 +12,7 @@ from tests.fuzz.checks import run
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="files to damage and read")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first file, to go on from there")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file, to run in parts")
     parser.add_argument("--seed", type=int, default=0, help="another seed makes other files")
     options = parser.parse_args()
     started = time.monotonic()
