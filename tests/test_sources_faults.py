@@ -153,7 +153,7 @@ def test_tags_that_nobody_told_us_of_are_passed_over() -> None:
     [
         "TY  - JOUR\nTI  - Rain\nDO  - 10.1000/r.1\nAB  - It raDO  - 1\nDO  - 10.1000/r.2\nER  - \n",
         "OWN - ERIC\nTI  - Rain\nOID - EJ001\nPT  - Journal A - Snow\nOID - EJ002\n",
-        '{"title": "Rain", "abstract": "It rains.", "server": "biorx", "title": "Snow", "abstract": "It snows."}',
+        '{"title": "Rain", "abstract": "It rains.", "x": "bi", "title": "Snow", "abstract": "It snows."}',
         '[{"title": "Rain", "abstract": "It rains.", "x": "y", "title": "Snow", "abstract": "It snows."}]',
     ],
 )

@@ -85,13 +85,22 @@ _ALPHABETS = {
     "mac_roman": [frozenset(letters) for letters in _WEST],
     "cp1250": [frozenset(letters) for letters in _CENTRE],
     "iso8859_2": [frozenset(letters) for letters in _CENTRE],
+    "cp1251": [
+        frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяё"),
+        frozenset("абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"),
+    ],
+    "cp1253": [frozenset("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ")],
     "cp1254": [frozenset("çğıöşüâîûi̇")],
 }
 """The letters that the languages of an encoding have besides a to z. The library does not tell these
 encodings apart by a few names, and a few names are what most files have."""
-_WITHIN_WORDS = re.compile(r"[^\W\d_](?:([^\w\s'’‘´·–—…×-])[a-z]|([¹²³])[^\W\d_])|(?<!\w)([£¯])[^\W\d_]")
+_WITHIN_WORDS = re.compile(
+    r"[^\W\d_](?:([^\w\s'’‘´·–—…×-])[a-z]|([¹²³])[^\W\d_])|[^\W\d_]{3}([¹²³])|(?<!\w)([£¯])[^\W\d_]"
+)
 
 
+_CAPITAL_WITHIN = re.compile(r"[α-ωά-ώа-я][Α-ΩΆ-ΏА-Я]")
+"""What Greek gives when it is read as Cyrillic."""
 _SIGNS = frozenset("µªº")
 """Letters that stand in texts of all languages."""
 STRANGER = 0.1
@@ -106,9 +115,12 @@ def _fitting(lines: list[bytes], encoding: str) -> int:
 
 def _fits(line: bytes, encoding: str) -> bool:
     try:
-        text = line.decode(encoding).lower()
+        text = line.decode(encoding)
     except UnicodeDecodeError:
         return False
+    if _CAPITAL_WITHIN.search(text):
+        return False
+    text = text.lower()
     letters = {letter for letter in text if letter.isalpha() and not letter.isascii()} - _SIGNS
     strange = any(not (found[found.lastindex or 0]).isascii() for found in _WITHIN_WORDS.finditer(text))
     return not strange and any(letters <= alphabet for alphabet in _ALPHABETS[encoding])
@@ -116,6 +128,8 @@ def _fits(line: bytes, encoding: str) -> bool:
 
 def _guess_by_letters(sample: bytes, fit: dict[str, int], lines: int) -> Guess:
     """What the library finds likely; between encodings of Europe, the one that fits most lines."""
+    if _is_japanese(sample):
+        return Guess("euc_jp")
     chaos: dict[str, float] = {}
     for match in from_bytes(sample, cp_isolation=list(ENCODINGS)):
         for name in (match.encoding, *match.could_be_from_charset):
@@ -123,13 +137,24 @@ def _guess_by_letters(sample: bytes, fit: dict[str, int], lines: int) -> Guess:
     least = min(chaos.values(), default=1.0)
     whole = [name for name in fit if fit[name] == lines and chaos.get(name, 1.0) <= least + STRANGER]
     if whole:
-        return Guess(whole[0], len({sample.decode(name, "replace") for name in whole}) == 1)
+        best, *rivals = sorted(whole, key=lambda name: (chaos[name], ENCODINGS.index(name)))
+        near = [name for name in rivals if chaos[name] <= chaos[best] + CLEAR]
+        return Guess(best, len({sample.decode(name, "replace") for name in (best, *near)}) == 1)
     likely = [name for name in ENCODINGS if chaos.get(name, 1.0) <= least + CLEAR and _is_meant(sample, name)]
     if not likely:
         return Guess(sure=False)
     best = max(likely, key=lambda name: fit.get(name, 0))  # of equals, the first
     rivals = [name for name in likely if fit.get(name, 0) == fit.get(best, 0)]
     return Guess("utf-8" if best == "cp1252" else best, len(rivals) == 1)
+
+
+def _is_japanese(sample: bytes) -> bool:
+    """Whether EUC-JP gives the syllables that make up half of any Japanese text, and rarely stand in others."""
+    try:
+        letters = [sign for sign in sample.decode("euc_jp") if not sign.isascii()]
+    except UnicodeDecodeError:
+        return False
+    return sum("\u3041" <= sign <= "\u3096" for sign in letters) > len(letters) / 5
 
 
 def _is_meant(sample: bytes, encoding: str) -> bool:
