@@ -149,7 +149,7 @@ def _guess_by_letters(sample: bytes, fit: dict[str, int], lines: int) -> Guess:
 
 
 def _is_japanese(sample: bytes) -> bool:
-    """Whether EUC-JP gives the syllables that make up half of any Japanese text, and rarely stand in others."""
+    """Whether EUC-JP gives the syllables of which half of any Japanese text is made, and no other."""
     try:
         letters = [sign for sign in sample.decode("euc_jp") if not sign.isascii()]
     except UnicodeDecodeError:
