@@ -24,7 +24,7 @@ SHORTEST_ABSTRACT = 300
 """Normalised characters an abstract needs to identify a paper; many papers may share a shorter one. Chosen by
 hand."""
 LONGEST_ABSTRACT = 1000
-"""Characters of it that count: databases cut long ones off, and add a copyright at the end. Chosen by hand."""
+"""Characters of it that count: some databases cut the end off, and some add a line there. Chosen by hand."""
 YEARS_APART = 2
 """Years that may lie between a preprint and the paper with the same abstract. Chosen by hand."""
 MOST_NAMESAKES = 20
@@ -103,7 +103,7 @@ def identifiers(paper: Paper) -> dict[str, str]:
 
 
 def keys(paper: Paper) -> list[int]:
-    """Its identifiers, its title with year and its abstract, as numbers; records that share none differ."""
+    """Its identifiers, its title with year and its abstract, as numbers; one that shares none is alone."""
     found = [digest(f"{kind}:{value}") for kind, value in identifiers(paper).items()]
     by_words = (title_key(paper.title, paper.year), abstract_key(paper.abstract))
     return [*found, *filter(None, by_words)]
@@ -127,7 +127,7 @@ def is_same(one: Paper, other: Paper) -> bool:
 
 
 def _has_same_abstract(one: Paper, other: Paper) -> bool:
-    """Whether two records with one abstract are of one paper: a preprint, a title with a slip or a subtitle."""
+    """Whether two records with one abstract are of one paper: a preprint, or a title with a slip."""
     return (
         abstract_key(one.abstract) == abstract_key(other.abstract) != 0
         and (one.year is None or other.year is None or abs(one.year - other.year) <= YEARS_APART)
