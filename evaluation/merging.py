@@ -48,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--csv", type=Path, metavar="FILE", help="write the records, to try other tools on them"
     )
+    parser.add_argument(
+        "--groups",
+        type=Path,
+        metavar="FILE",
+        help="measure another tool, too: JSON, a list of ids for each paper",
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
@@ -57,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         write_csv(records, args.csv)
     at_import, in_results = join(records)
     stages = {"import": measure(records, at_import), "results": measure(records, in_results)}
+    if args.groups:
+        stages[args.groups.name] = measure(records, _homes(records, args.groups))
     if args.json:
         print(json.dumps({stage: asdict(found) for stage, found in stages.items()}, indent=1))
         return 0
@@ -66,6 +74,12 @@ def run(args: argparse.Namespace) -> int:
         for edit, share in found.joined.items():
             print(f"  {edit:<28} {share:6.1%} joined{'' if edit in SAME else ' (should be none)'}")
     return 0
+
+
+def _homes(records: Sequence[Labelled], file: Path) -> list[str]:
+    """The first record of each record's group; one that no group names is alone."""
+    home = {id: group[0] for group in json.loads(file.read_text(encoding="utf-8")) for id in group}
+    return [home.get(each.record.id, each.record.id) for each in records]
 
 
 def _papers(corpus: Path, count: int) -> list[Paper]:

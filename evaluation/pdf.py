@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from evaluation import pdfium
 from index_build.pdf import read_pdf
 from search.errors import InputError
 
@@ -31,6 +32,9 @@ _PAGE = "@page {size: letter; margin: 20mm 18mm}" + (
     " h2 {font-size: 12pt; text-align: left} .by, .head {text-align: center; hyphens: none}"
     " .head {font-size: 8pt} .columns {column-count: 2; column-gap: 7mm}"
 )
+
+
+READERS = {"pypdf": read_pdf, "pypdfium2": pdfium.read_pdf}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep", type=Path, metavar="DIR", help="keep the PDFs there, and read those there are"
     )
 
+    parser.add_argument("--reader", choices=sorted(READERS), default="pypdf", help="the library beneath")
     parser.add_argument("--show", action="store_true", help="show where what was read differs")
 
 
@@ -145,7 +150,7 @@ def _measure(args: argparse.Namespace) -> Iterator[Row]:
     for (layout, title, abstract), data in zip(wanted, _typeset(wanted, args.keep), strict=True):
         started = time.perf_counter()
         try:
-            paper = read_pdf(data)
+            paper = READERS[args.reader](data)
             got = (paper.title, paper.abstract)
         except InputError:
             got = ("", "")

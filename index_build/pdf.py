@@ -93,6 +93,11 @@ def read_pdf(data: bytes) -> Paper:
         raise InputError(
             "The first page of this PDF is damaged: paste the title and abstract instead."
         ) from error
+    return read_pieces(pieces, stated, width)
+
+
+def read_pieces(pieces: list[Line], stated: str, width: float) -> Paper:
+    """The same from the pieces of page one, the title that the file states, and the width of the page."""
     lines = _in_reading_order([piece for piece in pieces if piece.upright], width)
     if not any(line.text.strip() for line in lines):
         raise InputError(

@@ -12,8 +12,16 @@ _GROUP = re.compile(
     re.IGNORECASE,
 )
 _NO_INITIALS = frozenset({"UK", "USA", "EU", "UN", "II", "III", "IV"})
+_COUNTRIES = frozenset({"U.S.", "U.K.", "E.U.", "U.N."})
 _DEGREES = frozenset({"MD", "MPH", "RN", "DDS", "DVM", "MBA"})
 """Behind given and family name; behind the family name alone they are initials."""
+
+
+_INITIALS_FIRST = re.compile(
+    r"((?:[^\W\d_a-z]\.[ -]{0,2}(?:-(?=\w))?){1,4}) "
+    r"((?:[^\W\d_A-Z][\w'’]{0,5} ){0,3}[^\W\d_a-z][^\W\d_.]*+(?:[-'’][^\W\d_.]+){0,3})"
+)
+""" "A. B. Family", with particles before the family; of two words, nobody knows whether one is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +47,23 @@ def divide(name: str) -> Name:
     if len(parts) == 2 and is_suffix(parts[1]):
         known = _divide_words(parts[0])
         return Name(known.family, known.given, parts[1]) if known.given else Name(name.strip())
-    words = parts[0].split()
+    words, given = parts[0].split(), parts[-1].split()
     if len(parts) == 2 and len(words) > 1 and is_suffix(words[-1]):
         return Name(" ".join(words[:-1]), parts[1], words[-1])
+    if len(parts) == 2 and words and len(given) > 1 and is_suffix(given[-1]):
+        return Name(parts[0], " ".join(given[:-1]), given[-1])
     return Name(parts[0], parts[1], ", ".join(parts[2:])) if all(parts[:2]) else Name(name.strip(" ,"))
+
+
+def divide_for_print(name: str) -> Name:
+    """The same, and also of "A. B. Family", which readers keep as it stands."""
+    known = divide(name)
+    words = name.split()
+    suffix = words.pop() if len(words) > 2 and is_suffix(words[-1]) else ""
+    found = None if known.given else _INITIALS_FIRST.fullmatch(" ".join(words))
+    if found is None or is_group(name) or found[1] in _COUNTRIES:
+        return known
+    return Name(found[2], found[1], suffix)
 
 
 def _divide_words(name: str) -> Name:

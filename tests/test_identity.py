@@ -14,6 +14,7 @@ from search.corpus.store.identity import (
     normalise_title,
     other_id,
     title_key,
+    why_same,
 )
 from search.types import Paper
 
@@ -170,3 +171,37 @@ def test_records_complete_each_other_where_one_has_no_text():
     assert completes(POSTER, replace(POSTER, abstract=""))
     assert completes(replace(POSTER, title=""), POSTER)
     assert not completes(POSTER, replace(POSTER, abstract="Another text."))
+
+
+LONG = replace(
+    PAPER, doi="", abstract=" ".join(f"We sharpen saw {number} and cut oak." for number in range(20))
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [
+        ({"title": "Sharp saws cut wod in no time"}, True),
+        ({"title": "Sharp saws cut wood in no time: a study in two forests"}, True),
+        ({"year": 2019, "arxiv_id": "1901.00001"}, True),
+        ({"year": None, "authors": ("Noether, E.",)}, True),
+        ({"year": 2010, "title": "Sharp saws cut wod in no time"}, False),
+        ({"authors": ("Euler, Leonhard",), "title": "Sharp saws cut wod in no time"}, False),
+        ({"title": "Erratum"}, False),
+        ({"abstract": LONG.abstract[:200], "title": "Sharp saws cut wod in no time"}, False),
+    ],
+)
+def test_one_abstract_joins_what_title_and_year_do_not(changes, same):
+    other = replace(LONG, id="b", **changes)
+    assert is_same(LONG, other) == is_same(other, LONG) == same
+    assert len(list(group([Record(0, LONG), Record(1, other)]))) == (1 if same else 2)
+
+
+def test_one_abstract_does_not_join_papers_whose_dois_differ():
+    one, other = replace(LONG, doi="10.1000/a"), replace(LONG, id="b", doi="10.1000/b", year=2021)
+    assert not is_same(one, other)
+
+
+def test_the_reason_names_the_abstract():
+    other = replace(LONG, id="b", year=2019)
+    assert why_same(LONG, other) == "same abstract, title and authors alike"

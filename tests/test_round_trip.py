@@ -145,7 +145,7 @@ def _carried(format: str, kind: Kind) -> Reference:
     if format != "csl-json" and kind in NUMBERED:
         reference = replace(reference, issue="")
     if format != "bibtex" and kind is Kind.PROCEEDINGS:
-        reference = replace(reference, genre="" if format == "ris" else "Proceedings")
+        reference = replace(reference, genre="")
     if format == "ris":
         event = FULL.event if kind is Kind.PROCEEDINGS_PAPER else ""
         reference = replace(reference, licence="", note="", event=event)

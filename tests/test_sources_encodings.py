@@ -16,6 +16,11 @@ TEXTS = {
     "mac_roman": ("L'été à la forêt: une étude", "Nous avons mesuré les arbres à côté de la rivière."),
     "cp1252": ("Größe der Bäume im Süden", "Wir prüfen “Bäume” – über Jahre."),
     "cp1251": ("Рост деревьев в центральной Европе", "Мы измерили деревья и описали их рост."),
+    "iso8859_2": ("Předpověď deště ve městě Šumperk", "Žluťoučký kůň měří déšť a sníh."),
+    "cp1254": ("Yağış tahmini için derin öğrenme", "Bu çalışmada yağmur ve kar incelenmiştir."),
+    "cp1253": ("Πρόβλεψη βροχής στην πόλη", "Μελετούμε τη βροχή και το χιόνι."),
+    "koi8_r": ("Прогноз дождя в большом городе", "Мы изучаем дождь и снег зимой."),
+    "euc_jp": ("降雨の予測に関する研究", "本研究では新しい手法を提案する。"),
     "cp932": ("深層学習による文献検索の研究", "本論文では新しい手法を提案する。"),
 }
 
@@ -42,6 +47,14 @@ def test_encodings_are_found_by_their_letters(encoding: str, format: str) -> Non
         if isinstance(item, Paper)
     )
     assert (paper.title, paper.abstract) == (title, abstract)
+
+
+@pytest.mark.parametrize(
+    "text", ["Wiśniewski, Paweł", "Prognoza w Łodzi", "Żak, Ewa", "Szűcs, Lőrinc and Erdős, Pál"]
+)
+def test_one_line_of_central_europe_is_not_western(text: str) -> None:
+    data = text.encode("cp1250")
+    assert decode(data, guess(data).encoding) == text
 
 
 def test_a_guess_is_said() -> None:

@@ -146,3 +146,30 @@ def test_tags_that_nobody_told_us_of_are_passed_over() -> None:
     (paper,) = read_bytes(WOS.encode(), "savedrecs.txt")
     assert isinstance(paper, Paper)
     assert (paper.id, paper.title, paper.authors, paper.year) == ("wos:0001", "Rain", ("Author, Ada",), 2020)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TY  - JOUR\nTI  - Rain\nDO  - 10.1000/r.1\nAB  - It raDO  - 1\nDO  - 10.1000/r.2\nER  - \n",
+        "OWN - ERIC\nTI  - Rain\nOID - EJ001\nPT  - Journal A - Snow\nOID - EJ002\n",
+        '{"title": "Rain", "abstract": "It rains.", "x": "bi", "title": "Snow", "abstract": "It snows."}',
+        '[{"title": "Rain", "abstract": "It rains.", "x": "y", "title": "Snow", "abstract": "It snows."}]',
+    ],
+)
+def test_two_records_that_ran_into_one_are_told(text: str) -> None:
+    items = list(read_bytes(text.encode(), "x"))
+    assert [item.reason for item in items if isinstance(item, Reject)] == [Reason.DOUBLED]
+    assert sum(isinstance(item, Paper) for item in items) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TY  - JOUR\nTI  - Rain\nDO  - 10.1000/R.1\nDO  - https://doi.org/10.1000/r.1\nER  - \n",
+        '{"title": "Rain", "references": [{"title": "Snow"}, {"title": "Hail"}], "abstract": "It rains."}',
+    ],
+)
+def test_a_number_that_comes_twice_and_titles_within_a_record_are_not_two_records(text: str) -> None:
+    (paper,) = read_bytes(text.encode(), "x")
+    assert isinstance(paper, Paper)

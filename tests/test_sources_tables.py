@@ -25,7 +25,7 @@ def only(text: str, name: str = "table.csv") -> Paper:
         (  # PubMed
             "PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year,DOI\n"
             '17,Rain.,"Author AB, Bee C.",J. 2020,Author AB,Journal,2020,\n',
-            ("pmid:17", "Rain.", "", ("Author, AB", "Bee, C"), 2020, "Journal", ""),
+            ("pmid:17", "Rain", "", ("Author, AB", "Bee, C"), 2020, "Journal", ""),
         ),
         (  # Zotero
             '"Key","Item Type","Publication Year","Author","Title","Publication Title","Abstract Note"\n'
@@ -40,7 +40,7 @@ def only(text: str, name: str = "table.csv") -> Paper:
         (  # Web of Science, tabs
             "PT\tAU\tTI\tSO\tAB\tPY\tDI\tUT\n"
             'J\tAuthor, A; Bee, B\t"Rain" again\tJOURNAL\tIt "rains.\t2020\t10.1000/R\tWOS:1\n',
-            ("WOS:1", '"Rain" again', 'It "rains.', ("Author, A", "Bee, B"), 2020, "JOURNAL", "10.1000/r"),
+            ("wos:1", '"Rain" again', 'It "rains.', ("Author, A", "Bee, B"), 2020, "JOURNAL", "10.1000/r"),
         ),
         (  # semicolons, as spreadsheets write them in much of Europe
             "sep=;\nid;title;abstract;year;venue;authors\n"

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 
 from bibtexparser.middlewares.names import (
     InvalidNameError,
@@ -22,13 +23,14 @@ from index_build.sources.records import (
     complete,
     doi_of,
     full_name,
+    headings_of,
     name_paper,
     pmid_of,
     unique,
     url_of,
     year_of,
 )
-from index_build.sources.references import kind_of_words, make_reference, note_of
+from index_build.sources.references import kind_of_words, make_reference, note_of, others
 from index_build.sources.rejects import BadRecord, Reject, attempt, reject
 from index_build.sources.sections import find_sections
 from search.names import is_initials, is_suffix
@@ -43,6 +45,7 @@ _INHERITED = "year date publisher editor series volume school institution".split
 MOST_WAITING = 10_000
 """Entries that are held until the one they are part of has come, which BibTeX wants after them."""
 _KEYWORD = re.compile(r"(?:[^{},;]|\{(?:[^{}]|\{[^{}]*\})*\})+")
+_KEYWORD_AND_COMMAS = re.compile(r"(?:[^{};]|\{(?:[^{}]|\{[^{}]*\})*\})+")
 _ESCAPED = re.compile(r"\\([_%&#~$])")
 _VENUES = "journal journaltitle booktitle howpublished series school institution publisher".split()
 
@@ -109,7 +112,8 @@ def to_paper(entry: Entry) -> Paper:
     url = url_of(_ESCAPED.sub(r"\1", get("url", "")))
     doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
     arxiv_id = _arxiv_id(values, venue)
-    pmid = pmid_of(get("pmid"))
+    fields = _keywords(_first(entry, "author_keywords", "keywords"))
+    pmid = pmid_of(get("pmid")) or next((pmid_of(found[1]) for found in _pubmed_numbers(entry)), "")
     return complete(
         Paper(
             id=name_paper(f"bibtex:{entry.key}-", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
@@ -118,13 +122,13 @@ def to_paper(entry: Entry) -> Paper:
             authors=tuple(_names(get("author") or get("editor", ""))),
             year=year_of(get("year") or get("date")),
             venue="arXiv" if arxiv_of(venue) == arxiv_id != "" else venue,
-            fields=_keywords(get("keywords", "")),
+            fields=fields,
             doi=doi,
             arxiv_id=arxiv_id,
             pmid=pmid,
             url=url,
             source="bibtex",
-            reference=_reference(entry, venue, arxiv_id),
+            reference=_reference(entry, venue, arxiv_id, fields),
             sections=find_sections(abstract),
         )
     )
@@ -156,7 +160,7 @@ _NUMBERED = (Kind.REPORT, Kind.PATENT, Kind.STANDARD)
 """Kinds whose `number` is their own, not an issue's."""
 
 
-def _reference(entry: Entry, venue: str, arxiv_id: str) -> Reference:
+def _reference(entry: Entry, venue: str, arxiv_id: str, fields: tuple[str, ...]) -> Reference:
     get = entry.fields.get
     kind = _kind(entry, venue, arxiv_id)
     own = kind in _NUMBERED
@@ -169,17 +173,18 @@ def _reference(entry: Entry, venue: str, arxiv_id: str) -> Reference:
         volume=get("volume"),
         issue=get("issue") or (None if own else get("number")),
         pages=get("pages"),
-        number=get("eid") or (get("number") if own else None),
+        number=_first(entry, *_ARTICLE_NUMBERS) or (get("number") if own else None),
         series=get("series"),
         edition=get("edition"),
         publisher=next((get(name) for name in _PUBLISHERS if get(name)), None),
         place=get("address") or get("location"),
         event=get("eventtitle"),
         editors=tuple(_names(editor)) if editor else (),
-        short_venue=get("shortjournal"),
-        issn=get("issn"),
+        short_venue=_first(entry, "shortjournal", "abbrev_source_title", "journal-iso", "journal-abbrev"),
+        issn=f"{get('issn', '')} {get('eissn', '')}",
         isbn=get("isbn"),
         pmcid=get("pmcid") or get("pmc"),
+        keywords=others(chain.from_iterable(_keywords(get(name, "")) for name in _MORE_KEYWORDS), fields),
         language=get("language") or get("langid"),
         licence=get("license") or get("licence") or get("copyright"),
         note=_note(get("note")),
@@ -189,6 +194,24 @@ def _reference(entry: Entry, venue: str, arxiv_id: str) -> Reference:
 
 
 _PUBLISHERS = "publisher school institution organization holder".split()
+_ARTICLE_NUMBERS = "eid article-number articleno art_number".split()
+_MORE_KEYWORDS = "keywords keywords-plus mesh_terms web-of-science-categories".split()
+"""Beside those of the authors, by Scopus and Web of Science."""
+_OF_DATABASES = re.compile(r"(?:Cited [Bb]y:? \d|PUBMED \d|Export Date:|cited By \d)")
+"""How notes begin in which databases count citations."""
+_PUBMED_NUMBER = re.compile(r"(?:PUBMED|PMID):? {0,3}(\d{1,9})\b", re.IGNORECASE)
+
+
+def _first(entry: Entry, *names: str) -> str:
+    return next((entry.fields[name] for name in names if entry.fields.get(name)), "")
+
+
+def _pubmed_numbers(entry: Entry) -> Iterator[re.Match[str]]:
+    """As Cochrane and Zotero write them, in notes."""
+    texts = (entry.fields.get(name, "") for name in ("accession_number", "note", "annote", "extra"))
+    return (found for text in texts if (found := _PUBMED_NUMBER.match(text)))
+
+
 _TYPES = {"phdthesis": "PhD thesis", "mathesis": "Master's thesis", "techreport": "Technical report"}
 """BibLaTeX's names of its own types."""
 
@@ -214,17 +237,22 @@ def _date(date: str, month: str, year: str) -> str | None:
 
 
 def _note(note: str | None) -> str | None:
-    return note_of(latex_text(note)) if note else None
+    return note_of(latex_text(note)) if note and not _OF_DATABASES.match(note) else None
 
 
 def _keywords(text: str) -> tuple[str, ...]:
-    """Keywords between commas or semicolons; one in braces may hold them."""
-    return unique(latex_text(keyword) for keyword in _KEYWORD.findall(text))
+    """Keywords between semicolons, or commas where there are none; one in braces may hold either."""
+    if text.startswith("{") and text.endswith("}") and ";" in text and _KEYWORD.fullmatch(text):
+        text = text[1:-1]  # Web of Science sets all values in two pairs of braces
+    parts = _KEYWORD_AND_COMMAS.findall(text)
+    if len(parts) < 2:
+        parts = _KEYWORD.findall(text)
+    return unique(headings_of(latex_text(keyword) for keyword in parts))
 
 
 def _names(text: str) -> Iterator[str]:
     """Names as "Family, Given"; one that is wholly in braces is a group and stays as it is."""
-    persons = split_multiple_persons_names(text)
+    persons = [each for name in split_multiple_persons_names(text) for each in _apart(name)]
     if len(persons) == 1 and "{" not in text and _is_a_list(text):
         yield from tidy_names(split_names(latex_text(text)))  # not BibTeX's way to part names
         return
@@ -237,12 +265,29 @@ def _names(text: str) -> Iterator[str]:
             yield from tidy_names([latex_text(person)])
             continue
         family, given, suffix = (" ".join(words) for words in (parts.von + parts.last, parts.first, parts.jr))
+        if is_suffix(given) and not suffix:  # "Given Family, Jr."
+            parts = parse_single_name_into_parts(person.rpartition(",")[0])
+            family, given, suffix = " ".join(parts.von + parts.last), " ".join(parts.first), given
         if person.startswith("{") and not given:
             yield in_one_line(latex_text(family))
         elif given and "," not in person and all(map(is_initials, family.split())):
             yield from tidy_names([latex_text(person)])  # "Family A.B."
         else:
             yield latex_text(full_name(family, given, suffix))
+
+
+def _apart(person: str) -> list[str]:
+    """A name without the number that DBLP gives namesakes; Cochrane joins several names by commas."""
+    person = _NAMESAKE.sub("", person).rstrip(", ")
+    parts = [] if "{" in person else person.split(",")
+    if len(parts) < 4 or len(parts) % 2:
+        return [person]
+    return [
+        f"{family.strip()}, {given.strip()}" for family, given in zip(parts[::2], parts[1::2], strict=True)
+    ]
+
+
+_NAMESAKE = re.compile(r"(?<=[^\W\d]) \d{4}$")
 
 
 def _is_a_list(text: str) -> bool:

@@ -16,7 +16,7 @@ from index_build.sources.rejects import BadRecord, Reason, Reject, reject
 START = re.compile(r"^\s*@\s*[a-zA-Z]+\s*[{(]")
 _ENTRY = re.compile(r"@[ \t]{0,20}([a-zA-Z]{1,40})\s{0,20}([{(])")
 _BRACE = re.compile(r"[{}]")
-_KEY = re.compile(r"""\s*+([^\s,={}"]*+)\s*+(?=,|$)""")
+_KEY = re.compile(r"""\s*+([^\s,={}"]*+(?:[ \t]++[^\s,={}"]++)*+)\s*+(?=,|$)""")
 _KEY_WITHOUT_COMMA = re.compile(r"""\s*+([^\s,={}"]++)[ \t]*+\n""")
 _BETWEEN = re.compile(r"[\s,]*+")
 _NAME = re.compile(r"([a-zA-Z][\w:.+/-]{0,60}+)\s*+=\s*+")
@@ -67,9 +67,18 @@ def _outside(text: str, name: str, line: int) -> Iterator[Reject]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line between entries needs no mention: blank, a comment, or what Scopus writes on top."""
+    """Whether a line between entries needs no mention: blank, a comment, or a line of Scopus or Cochrane."""
     line = line.strip(" \t\r,}")
-    return not line or line.startswith(("%", "EXPORT DATE:")) or line == "Scopus"
+    return (
+        not line
+        or line.startswith(("%", "EXPORT DATE:"))
+        or line == "Scopus"
+        or _COUNTER.match(line) is not None
+    )
+
+
+_COUNTER = re.compile(r"Record #\d+ of \d+$")
+"""What Cochrane writes above each entry."""
 
 
 def _end_of(text: str, start: re.Match[str]) -> int:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from index_build.sources.records import doi_of
 from index_build.sources.rejects import Reason, Reject, attempt, reject
 from index_build.sources.streams import LIMIT, read_lines
 from search.types import Paper
@@ -15,6 +16,8 @@ from search.types import Paper
 _OVERHEAD = 60
 """Bytes that a line costs in memory beside its text."""
 _TITLES = frozenset({"TI", "T1", "%T"})
+_IDENTIFIERS = ("DO", "DI", "UT", "UI", "OID", "%R")
+"""Tags of numbers of which a record has one, in any format."""
 _BREAK = re.compile("[\ufeff\u2028\u2029\x85\x0b\x0c\x1c-\x1e]")
 """Where another program ended a line, or where a second file was appended to a first."""
 
@@ -137,7 +140,7 @@ def values_of(block: Block, tag: re.Pattern[str]) -> defaultdict[str, list[str]]
 
 
 def split_headless(
-    block: Block | Reject, tag: re.Pattern[str], once: frozenset[str]
+    block: Block | Reject, tag: re.Pattern[str], once: frozenset[str], name: str
 ) -> Iterator[Block | Reject]:
     """The block, cut at the blank line before each record that lacks its first line.
 
@@ -147,8 +150,24 @@ def split_headless(
     if isinstance(block, Reject):
         yield block
         return
-    for part in _split_at_blanks(block, tag, once):
-        yield from _split_at_titles(part, tag, once)
+    for whole in _split_at_blanks(block, tag, once):
+        for part in _split_at_titles(whole, tag, once):
+            yield part
+            if doubled := _two_in_one(part, tag, name):
+                yield doubled
+
+
+def _two_in_one(block: Block, tag: re.Pattern[str], name: str) -> Reject | None:
+    """Whether a record has two different identifiers: the text between two records is lost."""
+    if sum(line.lstrip().startswith(_IDENTIFIERS) for line in block.lines) < 2:
+        return None
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for line in block.lines:
+        found = tag.match(line)
+        if found and found[1] in _IDENTIFIERS and found[2].strip():
+            values[found[1]].add(doi_of(found[2]) or found[2].strip())
+    doubled = any(len(each) > 1 for each in values.values())
+    return reject(name, block.place, Reason.DOUBLED, block.text) if doubled else None
 
 
 def _split_at_blanks(block: Block, tag: re.Pattern[str], once: frozenset[str]) -> Iterator[Block]:

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from charset_normalizer import from_bytes
 
-ENCODINGS = ("cp1252", "gb18030", "cp1250", "mac_roman", "cp1251", "cp932", "euc_kr", "big5")
+ENCODINGS = (
+    "cp1252", "gb18030", "cp1250", "mac_roman", "cp1251", "cp932", "euc_kr", "big5", "iso8859_2", "euc_jp",
+    "koi8_r", "cp1254", "cp1253", "cp1255",
+)  # fmt: skip
 """What programs write that do not write UTF-8, the usual first: it wins where the bytes decide nothing."""
 SAMPLE = 20_000
 """Bytes of lines with other letters than ASCII's that a guess looks at; more changes it no longer."""
@@ -72,7 +75,7 @@ def guess(data: bytes) -> Guess:
     fit = {encoding: _fitting(lines, encoding) for encoding in _ALPHABETS}
     if fit["cp1252"] == len(lines):
         return Guess()
-    return _guess_by_letters(b"\n".join(lines)[:SAMPLE], fit)
+    return _guess_by_letters(b"\n".join(lines)[:SAMPLE], fit, len(lines))
 
 
 _WEST = "àâçéèêëîïôùûüœæ àèéìòóù áéíñóúü áàâãçéêíóôõúü àçéèíïóòúü åäæéöøü äöüßé áðéíóúýþæö".split()
@@ -81,10 +84,28 @@ _ALPHABETS = {
     "cp1252": [frozenset(letters) for letters in _WEST],
     "mac_roman": [frozenset(letters) for letters in _WEST],
     "cp1250": [frozenset(letters) for letters in _CENTRE],
+    "iso8859_2": [frozenset(letters) for letters in _CENTRE],
+    "cp1251": [
+        frozenset("абвгдежзийклмнопрстуфхцчшщъыьэюяё"),
+        frozenset("абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"),
+    ],
+    "cp1253": [frozenset("αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ")],
+    "cp1254": [frozenset("çğıöşüâîûi̇")],
 }
 """The letters that the languages of an encoding have besides a to z. The library does not tell these
 encodings apart by a few names, and a few names are what most files have."""
-_WITHIN_WORDS = re.compile(r"[^\W\d_]([^\w\s'’‘´·–—…×-])[a-z]")
+_WITHIN_WORDS = re.compile(
+    r"[^\W\d_](?:([^\w\s'’‘´·–—…×-])[a-z]|([¹²³])[^\W\d_])|[^\W\d_]{3}([¹²³])|(?<!\w)([£¯])[^\W\d_]"
+)
+
+
+_CAPITAL_WITHIN = re.compile(r"[α-ωά-ώа-я][Α-ΩΆ-ΏА-Я]")
+"""What Greek gives when it is read as Cyrillic."""
+_SIGNS = frozenset("µªº")
+"""Letters that stand in texts of all languages."""
+STRANGER = 0.1
+"""How much stranger than the least strange an encoding may look whose language fits every line: the library
+finds Turkish in the Western encoding 0.07 less strange than in its own."""
 
 
 def _fitting(lines: list[bytes], encoding: str) -> int:
@@ -94,21 +115,31 @@ def _fitting(lines: list[bytes], encoding: str) -> int:
 
 def _fits(line: bytes, encoding: str) -> bool:
     try:
-        text = line.decode(encoding).lower()
+        text = line.decode(encoding)
     except UnicodeDecodeError:
         return False
-    letters = {letter for letter in text if letter.isalpha() and not letter.isascii()}
-    strange = any(not found[1].isascii() for found in _WITHIN_WORDS.finditer(text))
+    if _CAPITAL_WITHIN.search(text):
+        return False
+    text = text.lower()
+    letters = {letter for letter in text if letter.isalpha() and not letter.isascii()} - _SIGNS
+    strange = any(not (found[found.lastindex or 0]).isascii() for found in _WITHIN_WORDS.finditer(text))
     return not strange and any(letters <= alphabet for alphabet in _ALPHABETS[encoding])
 
 
-def _guess_by_letters(sample: bytes, fit: dict[str, int]) -> Guess:
+def _guess_by_letters(sample: bytes, fit: dict[str, int], lines: int) -> Guess:
     """What the library finds likely; between encodings of Europe, the one that fits most lines."""
+    if _is_japanese(sample):
+        return Guess("euc_jp")
     chaos: dict[str, float] = {}
     for match in from_bytes(sample, cp_isolation=list(ENCODINGS)):
         for name in (match.encoding, *match.could_be_from_charset):
             chaos.setdefault(name, match.chaos)
     least = min(chaos.values(), default=1.0)
+    whole = [name for name in fit if fit[name] == lines and chaos.get(name, 1.0) <= least + STRANGER]
+    if whole:
+        best, *rivals = sorted(whole, key=lambda name: (chaos[name], ENCODINGS.index(name)))
+        near = [name for name in rivals if chaos[name] <= chaos[best] + CLEAR]
+        return Guess(best, len({sample.decode(name, "replace") for name in (best, *near)}) == 1)
     likely = [name for name in ENCODINGS if chaos.get(name, 1.0) <= least + CLEAR and _is_meant(sample, name)]
     if not likely:
         return Guess(sure=False)
@@ -117,9 +148,18 @@ def _guess_by_letters(sample: bytes, fit: dict[str, int]) -> Guess:
     return Guess("utf-8" if best == "cp1252" else best, len(rivals) == 1)
 
 
+def _is_japanese(sample: bytes) -> bool:
+    """Whether EUC-JP gives the syllables of which half of any Japanese text is made, and no other."""
+    try:
+        letters = [sign for sign in sample.decode("euc_jp") if not sign.isascii()]
+    except UnicodeDecodeError:
+        return False
+    return sum("\u3041" <= sign <= "\u3096" for sign in letters) > len(letters) / 5
+
+
 def _is_meant(sample: bytes, encoding: str) -> bool:
     """Whether an encoding of Asia gives its signs: a degree sign and a letter also make a pair of bytes."""
-    if encoding not in ("gb18030", "cp932", "euc_kr", "big5"):
+    if encoding not in ("gb18030", "cp932", "euc_kr", "big5", "euc_jp"):
         return True
     text = sample.decode(encoding, "replace")
     return sum("\u3040" <= sign <= "\ud7a3" for sign in text) > 1

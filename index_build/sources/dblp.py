@@ -13,7 +13,7 @@ from index_build.sources.pubmed import title_of
 from index_build.sources.records import arxiv_of, doi_of, url_of, year_of
 from index_build.sources.rejects import Reject, attempt
 from index_build.sources.xml_records import read_elements, text_of, texts_of
-from search.types import Paper, Reference
+from search.types import Kind, Paper, Reference
 
 RECORDS = tuple("article inproceedings proceedings book incollection phdthesis mastersthesis data".split())
 """DBLP's records of works; "www" is the page of a person."""
@@ -46,7 +46,9 @@ def to_paper(record: Any) -> Paper:
         arxiv_id=arxiv_of(arxiv.lower().partition("arxiv.")[2]) or arxiv_of(arxiv),
         url=next(filter(None, map(url_of, links)), ""),
         reference=Reference(
-            kind=kind_of("preprint" if venue == "CoRR" else kind),
+            kind=Kind.PROCEEDINGS
+            if kind == "proceedings"
+            else kind_of("preprint" if venue == "CoRR" else kind),
             volume=text_of(record, "volume"),
             issue=text_of(record, "number"),
             pages=text_of(record, "pages"),

@@ -94,7 +94,7 @@ def _detect_json(text: str) -> str:
         return "s2"
     if keys >= {"titles", "creators"} or keys >= {"attributes", "publicationYear"}:
         return "datacite"
-    if keys & {"resultList", "abstractText", "journalInfo"}:
+    if keys & {"resultList", "abstractText", "journalInfo", "authorString"}:
         return "europe-pmc"
     if keys & {"jatsxml", "preprint_doi", "biorxiv_doi"} or {"collection", "server"} <= keys:
         return "biorxiv"

@@ -9,10 +9,13 @@ from typing import Any
 
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.records import arxiv_of, doi_of, pmid_of, url_of, year_of
+from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject, attempt
 from index_build.sources.xml_records import read_elements, text_of, texts_of
 from search.types import Paper, Reference
 
+_SCRIPTS = {"subscript": "sub", "superscript": "sup"}
+"""Styles that are more than looks, as HTML has them."""
 _VENUES = ("periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "titles/alt-title")
 
 
@@ -26,6 +29,8 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
 
 def to_paper(record: Any) -> Paper:
     """A paper; notes and research notes are the user's own and are not read."""
+    for style in record.iter("style"):
+        style.tag = _SCRIPTS.get(style.get("face") or "", style.tag)
     kind = record.find("ref-type")
     kind_name = (kind.get("name") or "") if kind is not None else ""
     number = text_of(record, "isbn")
@@ -49,6 +54,7 @@ def to_paper(record: Any) -> Paper:
         reference=Reference(
             kind=kind_of(kind_name),
             genre=text_of(record, "work-type"),
+            date=_date(text_of(record, "dates/pub-dates/date"), text_of(record, "dates/year")),
             volume=text_of(record, "volume"),
             issue=text_of(record, "number"),
             pages=text_of(record, "pages"),
@@ -65,6 +71,11 @@ def to_paper(record: Any) -> Paper:
             key=text_of(record, "rec-number") or text_of(record, "label"),
         ),
     )
+
+
+def _date(text: str, year: str) -> str:
+    """A date that may hold the year or not: "Apr", "2021 Apr 3"."""
+    return date_of(text) or (date_of(f"{text} {year}") if text else "")
 
 
 def _pmid(accession: str, database: str) -> str:

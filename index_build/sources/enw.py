@@ -26,7 +26,9 @@ _ONCE = frozenset({"%T", "%0"})
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 
@@ -55,7 +57,7 @@ def to_paper(block: Block) -> Paper:
         reference=Reference(
             kind=kind_of(get("%0", "")),
             genre=get("%9", ""),
-            date=date_of(get("%8", "")),
+            date=date_of(get("%8", "")) or date_of(f"{get('%8', '')} {get('%D', '')}"),
             volume=get("%V", ""),
             issue=get("%N", ""),
             pages=get("%P", ""),

@@ -10,6 +10,7 @@ from index_build.markup import to_text
 from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.records import doi_of, url_of, year_of
+from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject
 from search.types import Paper, Reference
 
@@ -20,13 +21,16 @@ LAYOUT = Layout(
     seam=re.compile(r"OWN ?- ERIC\s{0,3}$"),
     harmless=re.compile(r"^\s*+\d*+[.:]?\s*+$"),
 )
+_PAGES = re.compile(r"^p(?=\d)")
 _ONCE = frozenset({"TI"})
 """A tag that a record has only once."""
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 
@@ -51,15 +55,16 @@ def to_paper(block: Block) -> Paper:
         url=next(filter(None, map(url_of, links)), ""),
         reference=Reference(
             kind=kind_of(*(part.removesuffix("s") for text in values["PT"] for part in text.split(";"))),
-            volume=get("VI", ""),
-            issue=get("IP", ""),
-            pages=get("PG", ""),
+            date=date_of(get("DP", "")),
+            volume=get("VI", "").removeprefix("v"),
+            issue=get("IP", "").removeprefix("n"),
+            pages=_PAGES.sub("", get("PG", "")),
             publisher=get("PB", ""),
             issn=(
-                get("IS", ""),
-                get("ISSN", ""),
+                get("IS", "").removeprefix("ISSN-"),
+                get("ISSN", "").removeprefix("ISSN-"),
             ),
-            isbn=(get("ISBN", ""),),
+            isbn=(get("ISBN", "").removeprefix("ISBN-"),),
             language=get("LA", ""),
             key=number,
         ),

@@ -85,7 +85,7 @@ def _abstract(meta: Any) -> str:
 
 def _people(meta: Any, role: str) -> list[str]:
     """The names of contributors in this role; without a role, of all who are given none."""
-    people = (found for found in meta.iterfind(".//contrib-group/contrib"))
+    people = (found for found in meta.iterfind("contrib-group/contrib"))
     return [_name(found) for found in people if found.get("contrib-type", "") == role]
 
 
@@ -94,6 +94,8 @@ def _name(contributor: Any) -> str:
         found = contributor.find(path)
         if found is not None and (family := text_of(found, "surname")):
             return full_name(family, text_of(found, "given-names"), text_of(found, "suffix"))
+    for members in contributor.findall("collab/contrib-group"):  # of the group, within its name
+        members.getparent().remove(members)
     return text_of(contributor, "collab") or text_of(contributor, "string-name")
 
 

@@ -29,6 +29,8 @@ _OF_PAPERS = frozenset(
     {"title", "abstract", "display_name", "text", "sentences", "titles", "attributes", "itemType", "library"}
 )
 """An object with one of these is a record, whatever lists it holds."""
+_OWN_IDS = frozenset({"id", "_id", "paperId", "paper_id", "corpusid", "doi", "DOI", "key", "name"})
+"""An object with one of these is a record or something of its own, and its lists are not looked through."""
 _DEEPEST = 4
 """Arrays and answers within one another that are opened; a record's own lists lie deeper."""
 _SCAN = 4 * CHUNK
@@ -82,6 +84,8 @@ def _by_line(stream: io.BufferedReader, name: str, to_paper: ToPaper) -> Iterato
         value = _parsed(text)
         if isinstance(value, dict) and not _is_wrapper(value):
             yield convert(value, to_paper, name, line.place, text)
+            if _is_doubled(text):
+                yield reject(name, line.place, Reason.DOUBLED, text)
         elif value is not None:
             for record in _unwrap(value):
                 yield _convert_part(record, to_paper, name, line.place)
@@ -91,9 +95,35 @@ def _by_line(stream: io.BufferedReader, name: str, to_paper: ToPaper) -> Iterato
 
 def _is_wrapper(value: Record) -> bool:
     """Whether an object is an answer that holds records, not a record."""
-    return not _OF_PAPERS & value.keys() and any(
-        isinstance(value[key], list | dict) for key in _WRAPPERS & value.keys()
+    if _OF_PAPERS & value.keys():
+        return _is_by_column(value)
+    return any(isinstance(value[key], list | dict) for key in _WRAPPERS & value.keys()) or bool(
+        _nested(value)
     )
+
+
+def _nested(value: Record) -> list[object]:
+    """The records of an object that has them under names of its own: in one list, or each under its id."""
+    if not _OWN_IDS.isdisjoint(value):
+        return []
+    lists = [each for each in value.values() if isinstance(each, list) and any(map(_is_record, each))]
+    return lists[0] if len(lists) == 1 else [each for each in value.values() if _is_record(each)]
+
+
+def _is_by_column(value: Record) -> bool:
+    """Whether each field holds the values of all records by their number, as pandas writes tables."""
+    return isinstance(value.get("title"), dict) and all(isinstance(each, dict) for each in value.values())
+
+
+def _rows(columns: Record) -> list[object]:
+    return [
+        {name: column[number] for name, column in columns.items() if number in column}
+        for number in columns["title"]
+    ]
+
+
+def _is_record(value: object) -> bool:
+    return isinstance(value, dict) and not _OF_PAPERS.isdisjoint(value)
 
 
 def _unwrap(value: object, depth: int = 0) -> Iterator[object]:
@@ -102,9 +132,12 @@ def _unwrap(value: object, depth: int = 0) -> Iterator[object]:
         for item in value:
             yield from _unwrap(item, depth + 1)
     elif isinstance(value, dict) and _is_wrapper(value) and depth < _DEEPEST:
-        for key in sorted(_WRAPPERS & value.keys()):
-            if value[key] and isinstance(value[key], list | dict):
-                yield from _unwrap(value[key], depth + 1)
+        known = [
+            value[key] for key in sorted(_WRAPPERS & value.keys()) if isinstance(value[key], list | dict)
+        ]
+        found = _rows(value) if _is_by_column(value) else list(filter(None, known)) or _nested(value)
+        for part in found:
+            yield from _unwrap(part, depth + 1)
     else:
         yield value
 
@@ -129,6 +162,25 @@ def _shaped(record: Record, to_paper: ToPaper) -> Paper:
         return to_paper(record)
     except (TypeError, ValueError, AttributeError, LookupError) as error:
         raise BadRecord(Reason.BAD_SHAPE) from error
+
+
+def _is_doubled(text: str) -> bool:
+    """Whether an object has two titles, of which JSON keeps the last: two records have run into one."""
+    if text.count('"title"') < 2:
+        return False
+    doubled = False
+
+    def look(pairs: list[tuple[str, object]]) -> Record:
+        nonlocal doubled
+        titles = {value for key, value in pairs if key == "title" and isinstance(value, str)}
+        doubled = doubled or len(titles) > 1
+        return dict(pairs)
+
+    try:
+        json.loads(text.strip().strip("\ufeff"), strict=False, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        return False
+    return doubled
 
 
 class _Window:
@@ -259,8 +311,10 @@ def _by_value(
                 window.at += 1
                 done = opened.pop() if opened else None
                 if done and done.fields and (not done.is_wrapper or _OF_PAPERS & done.fields.keys()):
-                    yield convert(done.fields, to_paper, name, place, json.dumps(done.fields)[:500])
-                    number += 1
+                    for record in _unwrap(done.fields):
+                        yield _convert_part(record, to_paper, name, place)
+                        number += 1
+                        place = line.place if line else f"record {number}{origin}"
             elif inside and not inside.is_list:
                 if character != '"':
                     opened.pop()  # broken: what comes is no field of this object
@@ -273,7 +327,10 @@ def _by_value(
                 opened.append(_Open(False, window.dropped + window.at))
                 window.at += 1
             else:
+                start = window.dropped + window.at
                 value = window.decode()
+                if _is_doubled(window.text[max(0, start - window.dropped) : window.at]):
+                    yield reject(name, place, Reason.DOUBLED, raw)
                 for record in _unwrap(value) if _is_answer(value) else (value,):
                     first_key = next(iter(record), "") if isinstance(record, dict) else first_key
                     if record is value:

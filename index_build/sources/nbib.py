@@ -31,7 +31,9 @@ _INITIALS = re.compile(r"^(.+) ([A-Z]{1,4})$")
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 

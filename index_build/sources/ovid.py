@@ -14,6 +14,7 @@ from index_build.sources.names import split_names
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.pubmed import title_of
 from index_build.sources.records import doi_of, pmid_of, url_of, year_of
+from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject
 from search.types import Paper, Reference
 
@@ -37,7 +38,7 @@ LAYOUT = Layout(
 )
 _JOURNAL = re.compile(r"([^.;]{2,200})\.\s")
 _PLACE = re.compile(r"(?<![\d.])(\d{1,4})\(([^()]{1,20})\)(?::|, ?(?:pp?\. ?)?|;)? ?(\w{1,8}(?:-\w{1,8})?)?")
-_INITIALS = re.compile(r"^(.{2,60}) ([A-Z][A-Z.-]{0,6})\.?$")
+_INITIALS = re.compile(r"^(.{2,60}) ([A-Z][A-Z.-]{0,6})$")
 _HEADING_QUALIFIER = re.compile(r"\s?/.*|\[.{0,60}\]|\*")
 _ONCE = frozenset({"TI"})
 """A tag that a record has only once."""
@@ -47,7 +48,7 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
         part
         for block in read_blocks(stream, name, LAYOUT)
-        for whole in split_headless(block, _TAG, _ONCE)
+        for whole in split_headless(block, _TAG, _ONCE, name)
         for part in _split_at_titles(whole)
     )
     return papers_of(blocks, name, to_paper)
@@ -89,10 +90,11 @@ def to_paper(block: Block) -> Paper:
             for word in re.split(r"[\n;]", text)
         ],
         doi=doi_of(get("DO")) or doi_of(source),
-        pmid=pmid_of(number) if "medline" in database or "pmid" in database else "",
+        pmid=pmid_of(number) if _is_medline(database, get("UI", "")) else "",
         url=next(filter(None, map(url_of, values["UR"] + values["XL"])), ""),
         reference=Reference(
             kind=kind_of(*(text.rstrip(".") for text in get("PT", "").split(". "))),
+            date=date_of(get("DP", "")),
             volume=get("VO", "") or volume,
             issue=get("IP", "") or issue,
             pages=get("PG", "") or pages,
@@ -106,6 +108,12 @@ def to_paper(block: Block) -> Paper:
             key=number,
         ),
     )
+
+
+def _is_medline(database: str, identifier: str) -> bool:
+    """Whether the number is PubMed's: its database says so, or it has the name that only MEDLINE gives it."""
+    unnamed = database.strip() == identifier.lower() != ""
+    return "medline" in database or "pmid" in database or unnamed
 
 
 def _values(block: Block) -> defaultdict[str, list[str]]:
@@ -127,11 +135,11 @@ def _values(block: Block) -> defaultdict[str, list[str]]:
 def _people(values: defaultdict[str, list[str]]) -> list[str]:
     """Names one a line, or in one line with stops or semicolons between them: "Author A. Bee BC."."""
     texts = [to_text(text) for text in values["FA"] or values["AU"]]
-    if len(texts) == 1 and "," not in texts[0] and ". " in texts[0]:
-        texts = texts[0].split(". ")
+    if len(texts) == 1 and ";" not in texts[0] and "," not in texts[0] and ". " in texts[0]:
+        texts = texts[0].removesuffix(".").split(". ")
     elif len(texts) == 1:
         texts = split_names(texts[0])
-    names = (text.strip(" ;").removesuffix(".") if "," not in text else text.strip(" ;") for text in texts)
+    names = (text.strip(" ;") for text in texts)
     return [name if "," in name else _INITIALS.sub(r"\1, \2", name) for name in names]
 
 

@@ -93,7 +93,7 @@ def _date(record: Any) -> str:
         parts = [text_of(record, f"{path}/{name}") for name in ("Year", "Month", "Day")]
         if parts[0] and parts[1]:
             return "-".join(parts[:2] + parts[2:] if parts[1].isdecimal() else parts[::-1]).strip("-")
-    return ""
+    return text_of(record, ".//JournalIssue/PubDate/MedlineDate")
 
 
 def title_of(title: str) -> str:

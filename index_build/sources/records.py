@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from urllib.parse import unquote
@@ -25,7 +25,7 @@ def complete(paper: Paper) -> Paper:
     arxiv_id = paper.arxiv_id or arxiv_of(
         doi.removeprefix(_ARXIV_DOI) if doi.startswith(_ARXIV_DOI) else _after(paper.url, "arxiv.org/abs/")
     )
-    pmid = paper.pmid or pmid_of(_after(paper.url, "pubmed.ncbi.nlm.nih.gov/"))
+    pmid = paper.pmid or next((pmid_of(_after(paper.url, site)) for site in _PUBMED if site in paper.url), "")
     if (doi, arxiv_id, pmid) == (paper.doi, paper.arxiv_id, paper.pmid):
         return paper
     return replace(paper, doi=doi, arxiv_id=arxiv_id, pmid=pmid)
@@ -58,6 +58,7 @@ def _without_placeholders(paper: Paper) -> Paper:
 
 
 _ARXIV_DOI = "10.48550/arxiv."
+_PUBMED = ("pubmed.ncbi.nlm.nih.gov/", "ncbi.nlm.nih.gov/pubmed/")
 
 
 def _after(url: str, site: str) -> str:
@@ -192,6 +193,16 @@ def keywords_of(text: str) -> tuple[str, ...]:
     return unique(text.split(";" if ";" in text else ","))
 
 
+_QUALIFIERS = re.compile(r"\s?/.*|\s?\[[^\[\]]{0,200}\]?$|\*", re.DOTALL)
+
+
+def headings_of(keywords: Iterable[str]) -> Iterator[str]:
+    """Keywords; where one has the star of a main subject heading, all go without stars and qualifiers."""
+    words = list(keywords)
+    starred = any(word.startswith("*") or word.endswith("*") for word in words)
+    return (_QUALIFIERS.sub("", word).strip() if starred else word for word in words)
+
+
 def first_text(record: Mapping[str, object], *names: str) -> str:
     """The first of the fields that has text; a list is joined by commas."""
     for name in names:
@@ -220,4 +231,5 @@ def _author(item: Mapping[str, object]) -> str:
         given = " ".join([given, *texts_of(middle)])
     if not family:
         return first_text(item, "name", "literal", "full_name", "display_name") or given
+    given = f"{given} {plain(item.get('dropping-particle'))}".strip()  # "Alexander von", of Humboldt
     return full_name(f"{particle} {family}".strip(), given, plain(item.get("suffix")))

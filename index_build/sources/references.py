@@ -22,7 +22,16 @@ def make_reference(clean: Callable[[str], str] = to_text, **values: Any) -> Refe
     known = {
         name: tidied for name, value in values.items() if value and (tidied := _tidied(name, value, clean))
     }
+    if known.get("genre", "").lower() in _SAYS_NOTHING:
+        del known["genre"]
     return Reference(**known) if known else EMPTY
+
+
+_SAYS_NOTHING = frozenset(
+    "article|journal article|proceedings|proceedings paper|conference paper|book|book chapter|chapter|"
+    "book section|thesis|report|preprint|patent".split("|")
+)
+"""Genres that repeat the kind."""
 
 
 def _tidied(name: str, value: Any, clean: Callable[[str], str]) -> Any:
@@ -172,7 +181,24 @@ def _is_own(line: str) -> bool:
     return line.startswith("Matches ") and " sentence " in line[:60] and "“" in line
 
 
+def edition_of(text: str) -> str:
+    """An edition; EndNote keeps the day there on which PubMed took a paper in."""
+    return "" if _DATE_ONLY.fullmatch(text) else text
+
+
+_DATE_ONLY = re.compile(r"\d{4}/\d{1,2}/\d{1,2}")
+_NUMBER_OF = re.compile(r"0+")
+
+
+def number_of(text: str) -> str:
+    """A volume or issue; tables write 0 for none."""
+    return "" if _NUMBER_OF.fullmatch(text) else text
+
+
 _TEXTS: dict[str, Callable[[str], str]] = {
+    "edition": edition_of,
+    "volume": number_of,
+    "issue": number_of,
     "pages": pages_of,
     "date": date_of,
     "accessed": day_of,

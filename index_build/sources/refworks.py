@@ -10,6 +10,7 @@ from index_build.markup import to_text
 from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
 from index_build.sources.papers import kind_of, pages_of, paper_of
 from index_build.sources.records import arxiv_of, doi_of, pmid_of, url_of, year_of
+from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject
 from search.types import Paper, Reference
 
@@ -28,7 +29,9 @@ _ONCE = frozenset({"T1"})
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 
@@ -56,6 +59,7 @@ def to_paper(block: Block) -> Paper:
         url=next(filter(None, map(url_of, links)), ""),
         reference=Reference(
             kind=kind_of(*get("RT", "").split(","), get("RT", "")),
+            date=date_of(get("FD", "")) or date_of(f"{get('FD', '')} {get('YR', '')}"),
             volume=get("VO", ""),
             issue=get("IS", ""),
             pages=pages_of(get("SP", ""), get("OP", "")),
@@ -67,7 +71,7 @@ def to_paper(block: Block) -> Paper:
             short_venue=short if full else "",
             issn=(number,),
             isbn=(number,),
-            language=get("LA", ""),
+            language=get("LA") or get("OL", "").partition(" (")[0],
             key=get("ID", "") or accession,
         ),
     )

@@ -34,6 +34,7 @@ class Reason(StrEnum):
     BAD_SHAPE = "fields of an unexpected kind"
     OUTSIDE = "text outside of any record"
     ENCODING = "encoding is a guess"
+    DOUBLED = "two records run into one"
     FAULT = "the reader failed on it"
     PDF = "no title and abstract found in the PDF"
     NO_ABSTRACTS = "no abstracts in this format"
@@ -66,6 +67,8 @@ _ADVICE = {
     Reason.OUTSIDE: "The text belongs to no record and was not read: check the first line of each record.",
     Reason.ENCODING: "The file is not in UTF-8 and its letters could be read in more than one way: check the "
     "names, and save it as UTF-8 if they are wrong.",
+    Reason.DOUBLED: "A field comes twice with different values, as where the end of a record and the start "
+    "of the next are lost; one paper was read of it: check the place.",
     Reason.FAULT: "This is a fault of Triptych, not of the file, and the rest was read: please report it.",
     Reason.PDF: "The PDF gave no text to work with: paste the title and abstract instead.",
     Reason.NO_ABSTRACTS: "The papers were read, but this format holds no abstracts, which the search "

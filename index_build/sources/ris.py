@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from index_build.markup import to_text
 from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
 from index_build.sources.names import tidy_names
+from index_build.sources.pubmed import title_of
 from index_build.sources.records import (
     arxiv_of,
     complete,
     doi_of,
+    headings_of,
     name_paper,
     pmid_of,
     unique,
@@ -30,19 +32,23 @@ LAYOUT = Layout(
     end=re.compile(r"^\s*ER[ \t]{0,2}-"),
     inside=_TAG,
     seam=re.compile(r"TY  - {1,3}[A-Z]{3,6}\s{0,3}$"),
-    harmless=re.compile(r"^\s*(?:EF\s*$|\d+\.?\s*$|(?:Provider|Database|Content) ?:)"),
+    harmless=re.compile(r"^\s*(?:EF\s*$|\d+\.?\s*$|Record #\d+ of \d+\s*$|(?:Provider|Database|Content) ?:)"),
 )
 _ONCE = frozenset({"TI", "T1", "DO", "PY"})
 """Tags that a record has only once."""
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
 _JOURNALS = ("JF", "T2", "BT", "JO", "JA", "J2", "J1")
 """Embase has the name in full under JF and short under JO."""
-_PUBMED = re.compile(r"PMID|https?://\S{0,200}pubmed", re.IGNORECASE)
+_PUBMED = re.compile(r"PMID|PUBMED:? ?\d|https?://\S{0,200}pubmed", re.IGNORECASE)
+_FROM_PUBMED = re.compile(r"medline|pubmed|^nlm$", re.IGNORECASE)
+_ISSN_ONLY = re.compile(r"\d{4}-?\d{3}[\dXx]")
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 
@@ -52,21 +58,24 @@ def to_paper(block: Block) -> Paper:
     values = values_of(block, _TAG)
     title_tag = next((tag for tag in _TITLES if any(values[tag])), "TI")
     title = to_text(_first(values, (title_tag,)))
+    if _first(values, ("DB",)).startswith("Ovid"):
+        title = title_of(title)
     abstract = to_text(" ".join(values["AB"]) or " ".join(values["N2"]))
     urls = [url for text in values["UR"] for url in text.split() if url_of(url)]
-    numbers = [_first(values, (tag,)) for tag in ("AN", "C1", "C2")] + urls
-    doi = doi_of(_first(values, ("DO", "DI"))) or doi_of(_first(values, ("L2", "M3", "L3")))
+    numbers = [text for tag in _NUMBERS for text in values[tag] if text] + urls
+    doi = doi_of(_first(values, ("DO", "DI"))) or doi_of(_first(values, ("L2", "M3", "L3", "ID")))
     arxiv_id = next((arxiv_of(text) for text in numbers if "arxiv" in text.lower()), "")
-    pmid = next((pmid_of(text) for text in numbers if _PUBMED.match(text)), "")
+    pmid = next((pmid_of(text) for text in numbers if _PUBMED.match(text)), "") or _pmid(values)
     return complete(
         Paper(
-            id=_own_id(numbers[0]) or name_paper("ris:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
+            id=_own_id(_first(values, ("AN",)))
+            or name_paper("ris:", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
             authors=tidy_names(map(to_text, values["AU"] or values["A1"] or values["A2"] or values["ED"])),
             year=year_of(_first(values, ("PY", "Y1", "DA", "Y2"))),
             venue=to_text(_first(values, [tag for tag in _JOURNALS if tag != title_tag])),
-            fields=unique(to_text(keyword) for text in values["KW"] for keyword in text.split("\n")),
+            fields=unique(_keywords(values["KW"])),
             doi=doi,
             arxiv_id=arxiv_id,
             pmid=pmid,
@@ -76,6 +85,31 @@ def to_paper(block: Block) -> Paper:
             sections=find_sections(abstract),
         )
     )
+
+
+_NUMBERS = ("AN", "C1", "C2", "C3", "XR", "PM", "N1")
+"""Where databases put the numbers that a paper has in others: "PMID:12", "PUBMED 12", "arXiv:..."."""
+
+
+def _pmid(values: Mapping[str, Sequence[str]]) -> str:
+    """A number that is PubMed's because the record comes from there; Embase has it in a tag of its own."""
+    database = _first(values, ("DB",))
+    if "embase" in database.lower():
+        return pmid_of(_bare(_first(values, ("C5",))))
+    if not _FROM_PUBMED.search(database) and not _FROM_PUBMED.search(_first(values, ("DP",))):
+        return ""
+    return pmid_of(_bare(_first(values, ("AN",)))) or pmid_of(_bare(_first(values, ("ID",))))
+
+
+def _bare(number: str) -> str:
+    return number if number.isdecimal() else ""
+
+
+def _keywords(texts: Sequence[str]) -> Iterator[str]:
+    """One a line, or all in one; the marks of subject headings ("*Rain/th [Therapy]") are no part of them."""
+    if len(texts) == 1 and "\n" not in texts[0]:
+        texts = texts[0].split(";")
+    return headings_of(to_text(keyword) for text in texts for keyword in text.split("\n"))
 
 
 _KINDS = {
@@ -112,20 +146,22 @@ def _reference(values: Mapping[str, Sequence[str]], title_tag: str) -> Reference
     kind = _kind(first("TY"), first("M3"))
     own = kind in _NUMBERED
     is_part = kind in (Kind.CHAPTER, Kind.PROCEEDINGS_PAPER, Kind.ENTRY)
-    numbers = " ".join(values["SN"])
-    genre = first("M3")
+    issue = next((text for tag in _ISSUES for text in values[tag] if not _ISSN_ONLY.fullmatch(text)), "")
+    numbers = " ".join([*values["SN"], *filter(_ISSN_ONLY.fullmatch, values["IS"])])
+    genre = first("M3").rpartition(": ")[2]
+    key = first("ID")
     return make_reference(
         kind=kind,
-        genre="" if doi_of(genre) or genre in ("Journal Article", "Proceedings") else genre,
+        genre="" if doi_of(genre) else genre,
         date=first("DA", "PY", "Y1"),
-        volume=first("VL"),
-        issue="" if own else first("IS", "CP"),
-        pages=page_range(first("SP"), first("EP")),
+        volume=first("VL", "VO"),
+        issue="" if own else issue,
+        pages=page_range(first("SP", "PG"), first("EP")),
         number=first("C7") or (first("M1", "IS") if own else "") or (numbers if kind is Kind.REPORT else ""),
         series=first("T3"),
         edition=first("ET"),
         publisher=first("PB"),
-        place=first("CY", "PP"),
+        place="" if "embase" in first("DB").lower() else first("CY", "PP"),  # there, an author's address
         event=first("C3") if kind is Kind.PROCEEDINGS_PAPER else "",
         editors=editors_of(values["ED"] or (values["A2"] if is_part or not values["AU"] else ())),
         short_venue=first(*(tag for tag in ("J2", "JA", "JO") if tag != title_tag))
@@ -136,10 +172,12 @@ def _reference(values: Mapping[str, Sequence[str]], title_tag: str) -> Reference
         pmcid=first("C2") if first("C2").upper().startswith("PMC") else "",
         language=first("LA"),
         accessed=first("Y2"),
-        key=first("ID") or ("" if _OTHER_ID.match(first("AN")) else first("AN")),
+        key=("" if doi_of(key) else key) or ("" if _OTHER_ID.match(first("AN")) else first("AN")),
     )
 
 
+_ISSUES = ("IS", "CP", "IP", "NO")
+"""Ovid has the ISSN under IS and the issue under IP."""
 _OTHER_ID = re.compile(r"(?:arxiv|pmid|pubmed)", re.IGNORECASE)
 
 

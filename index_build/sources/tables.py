@@ -13,10 +13,12 @@ from index_build.sources import generic
 from index_build.sources.charsets import decode
 from index_build.sources.json_records import Record, convert
 from index_build.sources.names import split_joined
+from index_build.sources.pubmed import title_of
 from index_build.sources.records import is_nothing, plain
+from index_build.sources.references import date_of, kind_of_words
 from index_build.sources.rejects import Reason, Reject, reject
 from index_build.sources.streams import CHUNK, LIMIT, read_lines
-from search.types import Paper
+from search.types import Kind, Paper
 
 _NAMES = {
     "title": "title|article title|document title|paper title|item title|primary title|title primary|ti|"
@@ -28,8 +30,8 @@ _NAMES = {
     "year": "year|publication year|pub year|pubyear|py|year published|published year|date|publication date|"
     "date published|pub date free form|earliest priority date|priority date",
     "venue": "venue|journal|source title|publication title|journal book|journal title|publication name|so|"
-    "periodical full|primary location source display name|booktitle|book title|conference name|"
-    "conference title|secondary title|title secondary|source|periodical abbrev",
+    "periodical full|primary location source display name|host venue display name|booktitle|"
+    "book title|conference name|conference title|secondary title|title secondary|source|periodical abbrev",
     "doi": "doi|article doi|item doi|doi link|di|electronic resource number",
     "id": "id|paper id|ut unique wos id|ut|eid|lens id|publication id|key|publication number|display key",
     "pmid": "pmid|pubmed id|pubmedid|pm|ids pmid",
@@ -37,34 +39,39 @@ _NAMES = {
     "url": "url|link|links|article url|articleurl|article link|external url|landing page url|"
     "primary location landing page url|result link|dimensions url|fulltexturl|pdf link|source url|"
     "source urls",
-    "fields": "fields|keywords|author keywords|fields of study|categories|subjects|wos categories|"
-    "research areas|index keywords|index terms|mesh terms|primary topic display name|"
+    "fields": "fields|keywords|author keywords|de|fields of study|categories|subjects|wos categories|wc|"
+    "research areas|index keywords|index terms|mesh terms|primary topic display name|concept names|"
     "fields of research anzsrc 2020|cpc classifications",
-    "type": "document type|item type|publication type|type|entry type|reference type|content type",
-    "genre": "genre|thesis type",
-    "publication_date": "date|publication date|date published|publication date date",
+    "type": "document type|item type|publication type|type|entry type|reference type|content type|dt|"
+    "document identifier",
+    "genre": "genre|thesis type|type of work",
+    "publication_date": "date|publication date|date published|publication date date|month|published month|pd",
     "volume": "volume|vl|biblio volume|journal volume",
     "issue": "issue|is|biblio issue|issue number|journal issue",
     "pages": "pages|page|page range|pagination",
     "first_page": "page start|start page|bp|first page|biblio first page|start page number",
     "last_page": "page end|end page|ep|last page|biblio last page|end page number",
-    "number": "article number|art no|ar|report number|patent number|number",
-    "series": "series|book series title|series title|se",
+    "number": "article number|art no|ar|report number|patent number|display key|publication number",
+    "issue_or_number": "number",
+    "series": "series|book series title|series title|se|tertiary title",
     "edition": "edition",
     "publisher": "publisher|pu|institution|university|publisher name|"
-    "primary location source host organization name",
-    "place": "place|publisher location|publisher city|place published|publisher address|pi",
+    "primary location source host organization name|applicants|applicant|assignee|assignees",
+    "place": "place|publisher location|publisher city|place published|publisher address|pi|location",
     "event": "conference name|conference title|conference|event|ct|meeting name",
-    "editors": "editors|editor|book editors|be",
+    "editors": "editors|editor|book editors|be|secondary author",
     "container": "container|proceedings title",
     "short_venue": "abbreviated source title|journal abbreviation|journal iso abbreviation|short venue|ji|"
-    "iso source abbreviation",
-    "issn": "issn|sn|issns|print issn|eissn|primary location source issn",
-    "isbn": "isbn|bn|isbns|print isbn",
+    "iso source abbreviation|alternate title",
+    "issn": "issn|sn|issns|print issn|eissn|ei|isbn issn|primary location source issn|"
+    "primary location source issn l",
+    "isbn": "isbn|bn|isbns|print isbn|isbn issn",
     "pmcid": "pmcid|pmc id|pmc|ids pmcid",
-    "keywords": "author keywords|keywords|keywords plus|index keywords|manual tags|de|ieee terms|tags",
+    "keywords": "author keywords|keywords|keywords plus|index keywords|manual tags|automatic tags|de|"
+    "ieee terms|tags|mesh terms|keywords display name|fields of study|wos categories|research areas|wc",
     "language": "language of original document|language|la|languages",
-    "licence": "licence|license|rights|open access license",
+    "licence": "licence|license|rights|open access license|primary location license|host venue license",
+    "extra": "extra",
     "publication_note": "publication note",
     "accessed": "access date|date accessed|accessed",
     "key": "citation key|key|bibkey|eid|ut unique wos id|ut|label",
@@ -74,8 +81,16 @@ _NAMES = {
 After Scopus, Web of Science, PubMed, Zotero, IEEE Xplore, OpenAlex, RefWorks, Covidence, Publish or Perish,
 Springer, EndNote, Lens (with patents), Google Patents, Rayyan and Dimensions.
 """
-_SPRINGER = {"item title", "item doi"}
-"""Columns by which Springer's tables are known: they put nothing between the authors."""
+_JOINED = frozenset({"keywords", "issn", "isbn"})
+"""Fields whose columns count all; of the others, one does."""
+_PROGRAMS = {
+    "springer": {"item title", "item doi"},  # puts nothing between the authors
+    "pubmed": {"title", "journal book"},  # ends titles with a stop
+    "wos": {"ti", "so"},  # calls more keywords ID
+    "google patents": {"inventor author", "title"},
+    "lens patents": {"inventors", "title"},
+}
+"""Columns by which programs are known whose tables need more than the names above."""
 _ROW_NUMBER = re.compile(r"\d{1,7}")
 _OPENALEX = re.compile(r"https://openalex\.org/W\d")
 _LONGEST_NAME = 60
@@ -96,8 +111,8 @@ class Header:
     """Whether quotes have a meaning; in a table with bare tabs they have none."""
     width: int = 0
     """Columns, known or not."""
-    joined: bool = False
-    """Whether names follow one another with nothing between them."""
+    program: str = ""
+    """Which program wrote it, where that matters."""
 
 
 def find_header(head: bytes, name: str) -> Header | None:
@@ -116,7 +131,7 @@ def find_header(head: bytes, name: str) -> Header | None:
             wanted = {"title", "abstract"} & set(columns)
             if wanted and (len(columns) > 1 or (is_table and delimiter == "," and number == first)):
                 quoted = delimiter != "\t" or '"' in line or _quotes_cells(text)
-                return Header(delimiter, number, columns, quoted, len(names), set(names) >= _SPRINGER)
+                return Header(delimiter, number, columns, quoted, len(names), _program(names))
     return None
 
 
@@ -126,7 +141,7 @@ def header_of(cells: list[str]) -> Header | None:
     columns = _columns(names)
     if not {"title", "abstract"} & set(columns):
         return None
-    return Header("\t", 0, columns, False, len(names), set(names) >= _SPRINGER)
+    return Header("\t", 0, columns, False, len(names), _program(names))
 
 
 def _names(line: str, delimiter: str) -> list[str]:
@@ -142,6 +157,10 @@ def _simple(cell: str) -> str:
     return " ".join(re.findall(r"[a-z0-9]+", cell.lower()))
 
 
+def _program(names: list[str]) -> str:
+    return next((program for program, columns in _PROGRAMS.items() if columns <= set(names)), "")
+
+
 def _columns(names: list[str]) -> dict[str, tuple[int, ...]]:
     """The known columns of each field, in the order of the list above."""
     found = {
@@ -150,6 +169,9 @@ def _columns(names: list[str]) -> dict[str, tuple[int, ...]]:
     }
     if len(found["venue"]) > 1 and "source" in names:  # there, Scopus writes "Scopus"
         found["venue"] = tuple(place for place in found["venue"] if names[place] != "source")
+    if _program(names) == "wos" and "id" in names:
+        found["id"] = tuple(place for place in found["id"] if names[place] != "id")
+        found["keywords"] += (names.index("id"),)
     return {field: places for field, places in found.items() if places}
 
 
@@ -221,7 +243,7 @@ def _another_header(row: list[str], header: Header) -> Header | None:
     columns = _columns(names)
     if len(columns) < 2 or len(names) != sum(map(bool, names)):
         return None
-    return replace(header, columns=columns, width=len(names), joined=set(names) >= _SPRINGER)
+    return replace(header, columns=columns, width=len(names), program=_program(names))
 
 
 _TITLES = frozenset(_NAMES["title"].split("|"))
@@ -293,9 +315,15 @@ def record_of(row: list[str], header: Header) -> Record:
     record: Record = {}
     for field, places in header.columns.items():
         cells = (_cell(row[at]) for at in places if at < len(row))
-        record[field] = next((cell for cell in cells if cell and not is_nothing(cell)), "")
-    if header.joined and not {";", ","} & set(record.get("authors", "")):
+        known = (cell for cell in cells if cell and not is_nothing(cell))
+        record[field] = ";".join(map(_parted, known)) if field in _JOINED else next(known, "")
+    if header.program == "springer" and not {";", ","} & set(record.get("authors", "")):
         record["authors"] = split_joined(record.get("authors", ""))
+    elif header.program == "pubmed":
+        record["title"] = title_of(record.get("title", ""))
+    elif header.program.endswith("patents"):
+        record["type"] = record.get("type") or "patent"
+        record["number"] = record.get("number") or record.get("id", "")
     return record
 
 
@@ -306,18 +334,56 @@ def _cell(text: str) -> str:
 
 def to_paper(record: Record) -> Paper:
     """A paper under its own id; a mere row number is none, for another table has the same."""
-    own_id = plain(record.get("id"))
+    get = {name: value for name, value in record.items() if isinstance(value, str)}.get
+    own_id = plain(get("id"))
     if _ROW_NUMBER.fullmatch(own_id):
-        record = {**record, "id": ""}
+        own_id = ""
     elif _OPENALEX.match(own_id):
-        record = {**record, "id": f"openalex:{own_id.rsplit('/', 1)[-1]}"}
-    for name in ("fields", "url"):
-        record = {**record, name: _parted(plain(record.get(name)), name == "url")}
-    paper = generic.to_paper(record)
+        own_id = f"openalex:{own_id.rsplit('/', 1)[-1]}"
+    elif own_id.startswith("WOS:"):
+        own_id = own_id.lower()
+    noted = _PMID_LINE.search(get("extra") or "")
+    paper = generic.to_paper(
+        {
+            **record,
+            **_numbered(record),
+            "id": own_id,
+            "pmid": get("pmid") or (noted[1] if noted else ""),
+            "fields": _parted(get("fields") or ""),
+            "publisher": (get("publisher") or "").replace(";;", "; "),
+            "url": _first_address(get("url") or ""),
+            "publication_date": _date(get("publication_date") or "", get("year") or ""),
+        }
+    )
     return replace(paper, id=paper.id.replace("jsonl:", "csv:", 1), source="csv")
 
 
-def _parted(text: str, first: bool) -> str:
-    """Values that bars or doubled semicolons part, parted by one semicolon; or only the first."""
-    text = text.replace(";;", ";").replace("|", ";")
-    return text.split(";")[0].split(" ")[0] if first and text.count("http") > 1 else text
+_PMID_LINE = re.compile(r"^PMID: *(\d{1,9})", re.MULTILINE)
+"""As Zotero keeps it."""
+_OWN_NUMBERS = (Kind.REPORT, Kind.PATENT, Kind.STANDARD)
+"""Kinds whose number is not that of an issue."""
+
+
+def _numbered(record: Record) -> Record:
+    """A column "number" where it belongs: of an article it is the issue, unless that has a column."""
+    number = record.get("issue_or_number")
+    if not number or record.get("number"):
+        return {}
+    own = "issue" in record or kind_of_words(plain(record.get("type"))) in _OWN_NUMBERS
+    return {"number" if own else "issue": number}
+
+
+def _date(text: str, year: str) -> str:
+    """A date, of which the year may have a column of its own."""
+    if date_of(text) or not text:
+        return text
+    return f"{year}-{int(text):02}" if text.isdecimal() and len(text) < 3 else f"{text} {year}"
+
+
+def _parted(text: str) -> str:
+    """Values that bars or doubled semicolons part, parted by one semicolon."""
+    return text.replace(";;", ";").replace("|", ";")
+
+
+def _first_address(text: str) -> str:
+    return _parted(text).split(";")[0].split(" ")[0] if text.count("http") > 1 else text

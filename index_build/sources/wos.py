@@ -29,7 +29,9 @@ _ONCE = frozenset({"TI"})
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     blocks = (
-        part for block in read_blocks(stream, name, LAYOUT) for part in split_headless(block, _TAG, _ONCE)
+        part
+        for block in read_blocks(stream, name, LAYOUT)
+        for part in split_headless(block, _TAG, _ONCE, name)
     )
     return papers_of(blocks, name, to_paper)
 

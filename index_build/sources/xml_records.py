@@ -31,6 +31,8 @@ _ATTRIBUTE = re.compile(rb"(?<=\s)(?!xml:)([A-Za-z_][\w.-]{0,30}):(?=[\w.-]{1,40
 _LINE_BREAKS = ("break", "lb", "br")
 _ASIDE = ("fn", "note", "table-wrap", "fig")
 """Elements within a text that are no part of it."""
+_MARKS = ("fn", "table-fn", "aff", "corresp", "author-notes")
+"""What the marks point to that stand behind words, as in "Rain*"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,9 @@ def _simplify(element: Any) -> None:
     """Take out the tags within a text that are not markup of texts; footnotes go with what they say."""
     for line_break in element.iterdescendants(*_LINE_BREAKS):
         line_break.tail = f" {line_break.tail or ''}"
+    for mark in list(element.iterdescendants("xref")):
+        if mark.get("ref-type") in _MARKS:
+            mark.tag = _ASIDE[0]
     etree.strip_elements(element, *_ASIDE, with_tail=False)
     tags = {child.tag for child in element.iterdescendants() if isinstance(child.tag, str)}
     if strange := [tag for tag in tags if not is_markup(tag)]:

@@ -68,7 +68,7 @@ def _entry(key: str, citation: Citation) -> str:
         "pmcid": _verbatim(paper.reference.pmcid),
         "url": _verbatim(paper.url),
         "urldate": paper.reference.accessed,
-        "keywords": ", ".join(_keyword(field) for field in citation.keywords),
+        "keywords": _keywords(citation.keywords),
         "abstract": _latex(paper.abstract),
         "annote": _latex(citation.note),
     }
@@ -132,6 +132,11 @@ def _latex(text: str) -> str:
 
 
 _PAIR = re.compile(r"([-'`])(?=\1)")
+
+
+def _keywords(fields: Sequence[str]) -> str:
+    """Keywords between commas; a comma behind the only one shows that it is one."""
+    return ", ".join(map(_keyword, fields)) + ("," if len(fields) == 1 and ";" in fields[0] else "")
 
 
 def _keyword(field: str) -> str:

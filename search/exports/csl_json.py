@@ -15,7 +15,7 @@ from search.exports.references import (
     make_keys,
     place_in,
 )
-from search.names import divide
+from search.names import divide_for_print
 from search.types import Kind, Paper
 
 _TYPES = {
@@ -117,8 +117,8 @@ _COMPANY = re.compile(r"(?:inc|ltd|llc|gmbh|corp)\.?", re.IGNORECASE)
 
 
 def _name(name: str) -> dict[str, str]:
-    known = divide(name)
-    if "," not in name or _COMPANY.fullmatch(known.given):
+    known = divide_for_print(name)
+    if ("," not in name and not known.given) or _COMPANY.fullmatch(known.given):
         return {"literal": name.strip()}
     parts = {"family": known.family, "given": known.given, "suffix": known.suffix}
     return {part: value for part, value in parts.items() if value}

@@ -13,6 +13,7 @@ from search.exports.references import (
     one_line,
     place_in,
 )
+from search.names import divide_for_print
 from search.types import Kind, Paper
 
 _TYPES = {
@@ -53,7 +54,7 @@ def _record(key: str, citation: Citation) -> str:
         ("TY", _TYPES[kind]),
         ("ID", key if paper.reference.key == key else ""),
         ("TI", paper.title),
-        *(() if editors_alone(paper) else (("AU", name) for name in paper.authors)),
+        *(() if editors_alone(paper) else (("AU", str(divide_for_print(name))) for name in paper.authors)),
         ("PY", str(paper.year or "")),
         ("T2", container_of(paper) if kind in _PARTS else place_in(paper)),
         *_printed(paper, kind),
@@ -96,7 +97,7 @@ def _printed(paper: Paper, kind: Kind) -> list[tuple[str, str]]:
         ("PB", reference.publisher or (paper.venue if kind in (Kind.THESIS, Kind.REPORT) else "")),
         ("CY", reference.place),
         ("C3", reference.event if kind is Kind.PROCEEDINGS_PAPER else ""),
-        *(("ED", name) for name in reference.editors),
+        *(("ED", str(divide_for_print(name))) for name in reference.editors),
         ("J2", reference.short_venue),
         *(("SN", number) for number in (*reference.issn, *reference.isbn)),
         ("C2", reference.pmcid),

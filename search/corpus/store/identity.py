@@ -1,4 +1,4 @@
-"""Which records are the same paper: by DOI, arXiv id or PMID, else by title and year.
+"""Which records are the same paper: by DOI, arXiv id or PMID, else by title and year, or by the abstract.
 
 Identifiers and titles are both wrong at times: a whole volume exported with one DOI, a column of "News"
 in every issue. So a shared key is only a first sign, and the other fields of the records can overrule it.
@@ -20,6 +20,13 @@ from search.types import Paper
 SHORTEST_TITLE = 16
 """Normalised characters a title needs to identify a paper; many papers are called "Introduction" or "Book
 review". Chosen by hand."""
+SHORTEST_ABSTRACT = 300
+"""Normalised characters an abstract needs to identify a paper; many papers may share a shorter one. Chosen by
+hand."""
+LONGEST_ABSTRACT = 1000
+"""Characters of it that count: some databases cut the end off, and some add a line there. Chosen by hand."""
+YEARS_APART = 2
+"""Years that may lie between a preprint and the paper with the same abstract. Chosen by hand."""
 MOST_NAMESAKES = 20
 """Records with the same key that a new record is compared with. A key that more records share, such as the
 DOI of a whole volume, identifies no paper. Chosen by hand."""
@@ -64,6 +71,13 @@ def title_key(title: str, year: int | None) -> int:
     return digest(f"title:{plain}|{year or ''}")
 
 
+@lru_cache(maxsize=4096)
+def abstract_key(abstract: str) -> int:
+    """One number for the beginning of an abstract; 0 where it is too short to tell papers apart."""
+    plain = normalise_title(abstract[: 2 * LONGEST_ABSTRACT])[:LONGEST_ABSTRACT]
+    return digest(f"abstract:{plain}") if len(plain) >= SHORTEST_ABSTRACT else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One record of a source, as far as it tells which paper it is."""
@@ -89,10 +103,10 @@ def identifiers(paper: Paper) -> dict[str, str]:
 
 
 def keys(paper: Paper) -> list[int]:
-    """Its identifiers and its title with year, as numbers; records that share none are different papers."""
+    """Its identifiers, its title with year and its abstract, as numbers; one that shares none is alone."""
     found = [digest(f"{kind}:{value}") for kind, value in identifiers(paper).items()]
-    by_title = title_key(paper.title, paper.year)
-    return [*found, by_title] if by_title else found
+    by_words = (title_key(paper.title, paper.year), abstract_key(paper.abstract))
+    return [*found, *filter(None, by_words)]
 
 
 def is_same(one: Paper, other: Paper) -> bool:
@@ -102,10 +116,22 @@ def is_same(one: Paper, other: Paper) -> bool:
         return not contradict(one, other)
     if any(others.get(kind, value) != value for kind, value in ids.items()):
         return False
+    if _has_same_abstract(one, other):
+        return True
     same_title = title_key(one.title, one.year) == title_key(other.title, other.year) != 0
     return (
         same_title
         and _alike(normalise_title(one.abstract), normalise_title(other.abstract), SAME_ABSTRACT)
+        and _alike(_names(one), _names(other), SAME_AUTHORS)
+    )
+
+
+def _has_same_abstract(one: Paper, other: Paper) -> bool:
+    """Whether two records with one abstract are of one paper: a preprint, or a title with a slip."""
+    return (
+        abstract_key(one.abstract) == abstract_key(other.abstract) != 0
+        and (one.year is None or other.year is None or abs(one.year - other.year) <= YEARS_APART)
+        and _alike(normalise_title(one.title), normalise_title(other.title), SAME_TITLE)
         and _alike(_names(one), _names(other), SAME_AUTHORS)
     )
 
@@ -171,6 +197,8 @@ def why_same(one: Paper, other: Paper) -> str:
         return f"same {' and '.join(shared)}"
     if not is_same(one, other):
         return ""
+    if title_key(one.title, one.year) != title_key(other.title, other.year):
+        return "same abstract, title" + (" and authors" if one.authors and other.authors else "") + " alike"
     parts = [("authors", one.authors and other.authors), ("abstract", one.abstract and other.abstract)]
     alike = " and ".join(name for name, both in parts if both)
     return "same title and year" + (f", {alike} alike" if alike else "")
