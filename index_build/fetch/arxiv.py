@@ -14,7 +14,7 @@ from index_build.fetch import arxiv_feed, arxiv_oai
 from index_build.fetch.asking import Asking, calls_for, day_before, day_of, halves, require, with_days
 from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.marking import WITHDRAWN, marked
-from index_build.fetch.reading import number_of, parse_xml
+from index_build.fetch.reading import at_least, number_of, parse_xml
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Refused, Unreadable, Wish
 from index_build.sources import read_bytes
 from index_build.sources.records import arxiv_of
@@ -99,27 +99,35 @@ def _query(wish: Wish, first: date | None = None, last: date | None = None) -> s
 def _between(asking: Asking, first: date, last: date) -> Iterator[Page]:
     """All papers of these days, in as many parts as arXiv's limit for one query asks for."""
     query = _query(asking.wish, first, last)
-    total = _ask(asking, query, 0, 1).found.total
-    if total > asking.place("arxiv").most and first < last:
+    total, most = _ask(asking, query, 0, 1).found.total, asking.place("arxiv").most
+    part = f"arXiv {first} to {last}"
+    try:
+        if total > most:
+            raise _TooMany
+        if total:
+            yield from complete(
+                part, lambda number, watch: _pass(asking, query, part, number, watch), asking.ledger
+            )
+    except _TooMany:
+        if first == last:
+            asking.ledger.gap(f"{part}: {total:,} papers on one day are more than arXiv gives for one query")
+            return
+        asking.ledger.drop(part)
         for half in halves(first, last):
             yield from _between(asking, *half)
-        return
-    part = f"arXiv {first} to {last}"
-    if total > asking.place("arxiv").most:
-        asking.ledger.gap(f"{part}: {total:,} papers on one day are more than arXiv gives out for one query")
-    if total:
-        yield from complete(
-            part, lambda number, watch: _pass(asking, query, part, number, watch), asking.ledger
-        )
+
+
+class _TooMany(Exception):
+    """More papers than one query gives out."""
 
 
 def _pass(asking: Asking, query: str, part: str, number: int, watch: Watch) -> Iterator[Page]:
-    start, page = 0, asking.place("arxiv").page
-    most = asking.place("arxiv").most
-    while start < most:
-        size = min(page, most - start)
+    start, size = 0, asking.place("arxiv").page
+    while True:
         heard = _ask(asking, query, start, size, watch=watch, round=number)
-        asking.ledger.announce(part, min(heard.found.total, most))
+        if heard.found.total > asking.place("arxiv").most:
+            raise _TooMany
+        asking.ledger.announce(part, heard.found.total)
         if heard.found.ids:
             yield Page(heard.key, heard.found.ids)
         start += size
@@ -164,6 +172,7 @@ def _ask(
 ) -> Heard[_Found]:
     def understand(answer: Answer) -> _Found:
         found = _read(answer)
+        at_least(found.total, start + len(found.ids) if found.ids else 0)
         expected = min(size, found.total - start)
         if watch:
             watch.look(found.ids, expected > 0)

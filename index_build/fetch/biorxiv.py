@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from index_build.fetch.asking import Asking, calls_for, day_of, require, with_days
 from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.marking import WITHDRAWN, marked
-from index_build.fetch.reading import list_of, number_of, parse_json, parse_object
+from index_build.fetch.reading import at_least, list_of, number_of, parse_json, parse_object
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Refused, Unreadable, Wish
 from index_build.sources import read_bytes
 from index_build.sources.records import doi_of
@@ -95,6 +95,7 @@ def _ask(
 
     def understand(answer: Answer) -> _Found:
         found = _read(answer)
+        at_least(found.total, start + len(found.ids) if found.ids else 0)
         if watch:
             watch.look(found.ids, start < found.total)
         return found

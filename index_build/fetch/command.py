@@ -156,8 +156,8 @@ def _tell(done: Done, say: Callable[[str], None]) -> None:
     announced = "" if fetched.announced is None else f" of {fetched.announced:,} announced"
     say(
         f"{fetched.received:,} records{announced} came in {fetched.calls:,} requests: {stored.added:,} "
-        f"papers added, {stored.unchanged:,} already there, {stored.replaced:,} replaced, {stored.merged:,} merged, "
-        f"{sum(done.taken.summary.rejected.values()):,} rejected."
+        f"papers added, {stored.unchanged:,} already there, {stored.replaced:,} replaced, {stored.merged:,} "
+        f"merged, {sum(done.taken.summary.rejected.values()):,} rejected."
     )
     for line in (*fetched.notes, *(f"Missing: {gap}." for gap in fetched.gaps)):
         say(line)

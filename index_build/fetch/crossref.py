@@ -96,7 +96,9 @@ def _ask(asking: Asking, params: dict[str, str], round: int = 0, watch: Watch | 
         if not isinstance(message, dict):
             raise Unreadable("its answer has no message")
         ids = tuple(doi_of(work.get("DOI")) for work in list_of(message, "items") if isinstance(work, dict))
-        found = _Found(total_of(message, "total-results"), ids, str(message.get("next-cursor") or ""))
+        found = _Found(
+            total_of(message, "total-results", len(ids)), ids, str(message.get("next-cursor") or "")
+        )
         if watch:
             watch.look(ids, cursor == "*" and found.total > 0)
         return found

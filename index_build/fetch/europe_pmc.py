@@ -94,7 +94,9 @@ def _read(answer: Answer) -> _Found:
     listed = value.get("resultList")
     records = list_of(listed if isinstance(listed, dict) else {}, "result")
     ids = (f"{record.get('source')}:{record.get('id')}" for record in records if isinstance(record, dict))
-    return _Found(total_of(value, "hitCount"), tuple(ids), str(value.get("nextCursorMark") or ""))
+    return _Found(
+        total_of(value, "hitCount", len(records)), tuple(ids), str(value.get("nextCursorMark") or "")
+    )
 
 
 def read(body: bytes, name: str) -> Iterator[Paper | Reject]:

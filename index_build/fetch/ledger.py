@@ -31,6 +31,10 @@ class Ledger:
         """The largest number that the source names in a pass: one that shrinks has lost something."""
         self._announced[part] = max(total, self._announced.get(part, 0))
 
+    def drop(self, part: str) -> None:
+        """What was announced of a part that is asked for in smaller parts instead."""
+        self._announced.pop(part, None)
+
     def take(self, part: str, ids: Sequence[str]) -> None:
         self._came.setdefault(part, set()).update(ids)
 
@@ -64,11 +68,17 @@ class Watch:
         self._left = REPEATS
 
     def look(self, ids: Sequence[str], expected: bool = True) -> None:
-        """Unreadable where the page brings nothing new, or nothing although something is `expected`."""
+        """Unreadable where the page brings nothing new, or nothing although something is `expected`.
+
+        A source that gives the same page again and again has lost its place: then the pass is begun anew.
+        """
         known = bool(ids) and self._seen.issuperset(ids)
-        if self._left and (known or (not ids and expected)):
+        if known or (not ids and expected):
             self._left -= 1
-            raise Unreadable("it gives the same page again" if known else "it gives an empty page")
+            if self._left >= 0:
+                raise Unreadable("it gives the same page again" if known else "it gives an empty page")
+            if known:
+                raise Expired("it gives the same page again and again")
         self._left = REPEATS
 
     def add(self, ids: Sequence[str]) -> None:
@@ -92,7 +102,7 @@ def complete(
                 watch.add(page.ids)
                 yield page
         except Expired as expired:
-            why = f"its place in the list expired, {expired}"
+            why = str(expired)
             continue
         if ledger.is_complete(part) or not exact:
             break

@@ -140,7 +140,7 @@ def _ask(asking: Asking, params: dict[str, str], round: int = 0, watch: Watch | 
         works = [work for work in list_of(value, "results") if isinstance(work, dict)]
         following = meta.get("next_cursor") if isinstance(meta, dict) else None
         found = _Found(
-            total_of(meta if isinstance(meta, dict) else {}, "count"),
+            total_of(meta if isinstance(meta, dict) else {}, "count", len(works)),
             tuple(str(work.get("id") or "").rsplit("/", 1)[-1] for work in works),
             str(following) if following else None,
         )

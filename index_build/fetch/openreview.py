@@ -11,7 +11,7 @@ from typing import Any
 from index_build.fetch.asking import Asking, calls_for, day_before, require
 from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.marking import WITHDRAWN
-from index_build.fetch.reading import list_of, number_of, parse_object
+from index_build.fetch.reading import at_least, list_of, number_of, parse_object
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Wish
 from index_build.markup import latex_text
 from index_build.sources.json_records import convert
@@ -131,8 +131,7 @@ def _ask(
         notes = [note for note in list_of(value, "notes") if isinstance(note, dict)]
         ids = tuple(str(note.get("id")) for note in notes)
         total = number_of(value.get("count"))
-        if total is None:
-            total = start + len(ids)
+        total = start + len(ids) if total is None else at_least(total, start + len(ids) if ids else 0)
         if watch:
             watch.look(ids, start < total)
         changed = (number_of(note.get("tmdate")) or number_of(note.get("mdate")) or 0 for note in notes)

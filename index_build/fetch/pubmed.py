@@ -120,7 +120,7 @@ def _ids(answer: Answer) -> _Found:
     if told := result.get("ERROR"):
         raise Refused(f"PubMed refuses this query ({str(told)[:200]}): correct it.")
     ids = tuple(dict.fromkeys(str(id) for id in list_of(result, "idlist")))
-    return _Found(total_of(result, "count"), ids)
+    return _Found(total_of(result, "count", len(ids)), ids)
 
 
 def read(body: bytes, name: str) -> Iterator[Paper | Reject]:

@@ -57,8 +57,16 @@ def list_of(value: Mapping[str, Any], name: str) -> list[Any]:
     return found
 
 
-def total_of(value: Mapping[str, Any], name: str) -> int:
+def total_of(value: Mapping[str, Any], name: str, least: int = 0) -> int:
+    """The announced number of records; Unreadable where the answer itself holds more."""
     found = number_of(value.get(name))
     if found is None:
         raise Unreadable(f"its answer has no {name}")
-    return found
+    return at_least(found, least)
+
+
+def at_least(total: int, given: int) -> int:
+    """The announced number, unless more than that were given already."""
+    if total < given:
+        raise Unreadable(f"it counts {total:,} records and gives {given:,}")
+    return total

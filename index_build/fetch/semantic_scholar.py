@@ -73,7 +73,7 @@ def _ask(asking: Asking, token: str, round: int, watch: Watch | None = None) -> 
     def understand(answer: Answer) -> _Found:
         value = parse_object(answer)
         ids = _ids(list_of(value, "data"))
-        total = total_of(value, "total")
+        total = total_of(value, "total", len(ids))
         if watch:
             watch.look(ids, not token and total > 0)
         return _Found(total, ids, str(value.get("token") or ""))
