@@ -12,7 +12,7 @@ from index_build.fetch.catalogue import source_of
 from index_build.fetch.journal import Journal, Run, now
 from index_build.fetch.pace import Stop, nobody
 from index_build.fetch.values import Call, Count, Heard, Since, Understand, Unreadable, Wish
-from index_build.fetch.web import Client
+from index_build.fetch.web import TRIES, Client
 from search.errors import SettingsError
 from search.settings import Settings
 
@@ -46,9 +46,9 @@ def require_allowed(settings: Settings) -> None:
 class Direct:
     """Asks the sources and keeps nothing but the answers of this moment."""
 
-    def __init__(self, settings: Settings, stop: Stop = nobody) -> None:
+    def __init__(self, settings: Settings, stop: Stop = nobody, tries: int = TRIES) -> None:
         require_allowed(settings)
-        self._client = Client(settings, stop)
+        self._client = Client(settings, stop, tries)
         self._bodies: dict[str, bytes] = {}
 
     def __call__(self, call: Call, understand: Understand[T]) -> Heard[T]:
@@ -85,9 +85,9 @@ class Journaled:
         return kept.body
 
 
-def count(wish: Wish, settings: Settings, stop: Stop = nobody) -> Count:
+def count(wish: Wish, settings: Settings, stop: Stop = nobody, tries: int = TRIES) -> Count:
     """How much there is, before anything is fetched."""
-    direct = Direct(settings, stop)
+    direct = Direct(settings, stop, tries)
     return source_of(wish).count(Asking(wish, direct, settings, now()[:10], direct.body))
 
 

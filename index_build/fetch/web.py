@@ -61,9 +61,10 @@ class _Failure(Exception):
 class Client:
     """Sends calls for one fetch; `stop` is asked while it waits."""
 
-    def __init__(self, settings: Settings, stop: Stop = nobody) -> None:
+    def __init__(self, settings: Settings, stop: Stop = nobody, tries: int = TRIES) -> None:
         self._settings = settings
         self._stop = stop
+        self._tries = tries
         self._session = requests.Session()
         self._session.auth = _nothing_more  # keeps requests from sending what a .netrc has
         self._session.verify = os.environ.get("SSL_CERT_FILE") or True  # its own variables win
@@ -74,7 +75,7 @@ class Client:
         """The answer and what it says. Unanswered, Refused or Expired where there is none."""
         place, why = place_of(call.source, self._settings), ""
         hold = 0.0
-        for attempt in range(TRIES):
+        for attempt in range(self._tries):
             try:
                 answer = self._send(call, place, hold)
                 return answer, understand(answer)
@@ -83,8 +84,8 @@ class Client:
             except Unreadable as odd:
                 why, hold = str(odd), self._wait(place, attempt, None)
         raise Unanswered(
-            f"{place.title} ({place.host}) gave no usable answer in {TRIES} tries ({why}): what has arrived "
-            "is kept, so run the same again later to go on."
+            f"{place.title} ({place.host}) gave no usable answer in {self._tries} tries ({why}): what has "
+            "arrived is kept, so run the same again later to go on."
         )
 
     def _wait(self, place: Place, attempt: int, asked: float | None) -> float:
