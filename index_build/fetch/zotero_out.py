@@ -115,8 +115,8 @@ class Writer:
     def _refuse(self, answer: Answer) -> None:
         if answer.status in (404, 405) and not self._wish.library:
             raise CannotWrite(
-                "This Zotero takes nothing from other programs (version 10 does): save the results as RIS and "
-                "open the file with Zotero."
+                "This Zotero takes nothing from other programs (version 10 does): save the results as RIS "
+                "and open the file with Zotero."
             )
         raise Refused(
             f"Zotero refuses the papers (status {answer.status}{said(answer)}): check key and library."

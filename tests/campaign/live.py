@@ -1,4 +1,4 @@
-"""Fetches from sources that go wrong, and fetches that are killed: no record lost or doubled, or the gap is named."""
+"""Fetches from sources that go wrong, and fetches that are killed: nothing lost, or the gap is named."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Servers that speak the protocols of the live sources, written from their documentation, and what they do wrong."""
+"""Servers that speak the protocols of the live sources, and what they do wrong at times."""

@@ -13,8 +13,8 @@ from search.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
-    "arxiv": 7, "arxiv-feed": 5, "openalex": 7, "pubmed": 6, "europepmc": 7, "semanticscholar": 8, "crossref": 7,
-    "biorxiv": 7, "openreview": 7, "openreview-v1": 7, "zotero": 7, "zotero-web": 7,
+    "arxiv": 7, "arxiv-feed": 5, "openalex": 7, "pubmed": 6, "europepmc": 7, "semanticscholar": 8,
+    "crossref": 7, "biorxiv": 7, "openreview": 7, "openreview-v1": 7, "zotero": 7, "zotero-web": 7,
 }  # fmt: skip
 """Records asked for at a time, so that few records make several pages."""
 
@@ -42,7 +42,7 @@ class Servers:
     def lines(self, pause: float = 0.005, most: int = 25) -> tuple[str, ...]:
         """The setting `sources`."""
         sizes = {name: f";page={size}" for name, size in PAGES.items()}
-        limits = {name: f";most={most}" for name in ("arxiv", "pubmed")}
+        limits = dict.fromkeys(("arxiv", "pubmed"), f";most={most}")
         return tuple(
             f"{name}={self.address(name)};pause={pause}{sizes.get(name, '')}{limits.get(name, '')}"
             for name in self.ports

@@ -171,7 +171,8 @@ def arxiv_feed(asked: Asked, state: State) -> Said:
         for r in state.records
     )
     return 200, XML | {"ETag": tag}, (
-        '<?xml version="1.0" encoding="UTF-8"?><rss xmlns:arxiv="http://arxiv.org/schemas/atom" version="2.0">'
+        '<?xml version="1.0" encoding="UTF-8"?>'
+        '<rss xmlns:arxiv="http://arxiv.org/schemas/atom" version="2.0">'
         f"<channel><title>{escape(asked.path)}</title>{items}</channel></rss>"
     ).encode()  # fmt: skip
 
@@ -268,11 +269,13 @@ def _article(r: Record) -> str:
     )
     retracted = "<PublicationType>Retracted Publication</PublicationType>" if r.gone else ""
     return (
-        f"<PubmedArticle><MedlineCitation><PMID>{r.pmid}</PMID><Article><Journal><Title>Journal of Rivers</Title>"
+        f"<PubmedArticle><MedlineCitation><PMID>{r.pmid}</PMID><Article>"
+        "<Journal><Title>Journal of Rivers</Title>"
         f"<JournalIssue><PubDate><Year>{r.day.year}</Year></PubDate></JournalIssue></Journal>"
         f"<ArticleTitle>{escape(r.title)}.</ArticleTitle>"
         f"<Abstract><AbstractText>{escape(r.abstract)}</AbstractText></Abstract><AuthorList>{authors}</AuthorList>"
-        f"<PublicationTypeList><PublicationType>Journal Article</PublicationType>{retracted}</PublicationTypeList>"
+        "<PublicationTypeList><PublicationType>Journal Article</PublicationType>"
+        f"{retracted}</PublicationTypeList>"
         "</Article></MedlineCitation><PubmedData><ArticleIdList>"
         f'<ArticleId IdType="doi">{r.doi}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>'
     )
