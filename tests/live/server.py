@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field, fields
+from datetime import date
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,7 +51,7 @@ class Plan:
     citations: dict[str, list[int]] = field(default_factory=dict)
     gone: list[int] = field(default_factory=list)
     late: list[int] = field(default_factory=list)
-    """Records that were changed a year later."""
+    """Records that came out, or were changed, today."""
     delay: float = 0.0
 
 
@@ -109,7 +110,7 @@ class Source:
 def _changed(record: world.Record, plan: Plan) -> world.Record:
     values = {each.name: getattr(record, each.name) for each in fields(record)}
     if record.number in plan.late:
-        values["changed"] = record.changed.replace(year=record.changed.year + 1)
+        values["day"] = values["changed"] = date.today()
         values["abstract"] = f"{record.abstract} It was revised later."
     return world.Record(**(values | {"gone": record.number in plan.gone}))
 
