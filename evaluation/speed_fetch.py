@@ -31,7 +31,8 @@ ROUNDS = 3
 """Both are timed in turn so many times; the medians are compared."""
 _WORDS = (
     "the of a in for with on by model data method result we show that cell patients learning network trial "
-    "protein treatment analysis significant effect risk response clinical group level compared increased study outcome"
+    "protein treatment analysis significant effect risk response clinical group level compared increased "
+    "study outcome"
 ).split()
 
 

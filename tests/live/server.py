@@ -180,8 +180,17 @@ class Handler(BaseHTTPRequestHandler):
                 return self._send(200, {"Content-Type": "text/html"}, b"<html><body>Back soon</body></html>")
         if source.zotero:
             status, headers, body = zotero_protocol.answer(self.spoken, asked, source.zotero)
+            if (
+                source.zotero.lose_answer
+                and asked.method == "POST"
+                and status == 200
+                and b"successful" in body
+            ):
+                source.zotero.lose_answer = False
+                self.close_connection = True
+                return None
         else:
-            source.state.shift = source.dice.choice((-9, -2, 3)) if fault == "total" else 0
+            source.state.shift = {"total": source.dice.choice((-9, -2, 3)), "more": 3}.get(fault, 0)
             source.state.expired = frozenset([token]) if fault == "expired" else frozenset()
             status, headers, body = SPOKEN[self.spoken](asked, source.state)
         if fault == "empty":
@@ -241,7 +250,11 @@ class Control(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        reset(Plan(**given))
+        if self.path == "/zotero":
+            for name in zotero_protocol.SPOKEN:
+                zotero_protocol.turn(SOURCES[name].zotero, given)
+        else:
+            reset(Plan(**given))
         self._say({})
 
     def do_GET(self) -> None:

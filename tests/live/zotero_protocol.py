@@ -29,6 +29,8 @@ class Library:
     denies: bool = False
     conflicts: int = 0
     """How many writes to come are refused with 412."""
+    lose_answer: bool = False
+    """Whether the next write is done and its answer lost on the way."""
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     collections: dict[str, str] = field(
         default_factory=lambda: {"COLLAAAA": "Reading group", "COLLBBBB": "Thesis"}
@@ -51,6 +53,21 @@ class Library:
 
     def as_dict(self) -> dict[str, Any]:
         return {"items": self.items, "version": self.version, "statuses": self.statuses}
+
+
+def turn(library: Library | None, values: dict[str, Any]) -> None:
+    """Changes how a library behaves, or what is in it."""
+    assert library is not None
+    for name, value in values.items():
+        if name.startswith("change_"):
+            library.version += 1
+            item = library.items[value]
+            item["version"] = library.version
+            item["data"]["note" if "note" in name else "title"] = (
+                "Changed" if "note" in name else "Changed title"
+            )
+        else:
+            setattr(library, name, value)
 
 
 def paper_data(r: Record, collections: list[str]) -> dict[str, Any]:
