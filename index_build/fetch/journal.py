@@ -39,7 +39,7 @@ create table if not exists pages (
     run integer not null, place integer not null, key text not null, records integer not null,
     gone text not null, source text not null, primary key (run, place)) without rowid;
 create table if not exists origins (
-    paper text not null, origin text not null, primary key (paper, origin)) without rowid;
+    record text not null, origin text not null, primary key (record, origin)) without rowid;
 create table if not exists missing (
     wish text not null, id text not null, why text not null, primary key (wish, id)) without rowid;
 """
@@ -254,18 +254,18 @@ class Journal:
 
     # -- what is known of papers
 
-    def add_origins(self, papers: Iterable[str], origin: str) -> None:
+    def add_origins(self, records: Iterable[str], origin: str) -> None:
         with self._lock:
             self._connection.execute("begin")
-            rows = [(paper, origin) for paper in papers]
+            rows = [(record, origin) for record in records]
             self._connection.executemany("insert or ignore into origins values (?, ?)", rows)
             self._connection.execute("commit")
 
-    def origins(self, paper: str) -> tuple[str, ...]:
-        """From where a paper has ever come, in the order of the alphabet."""
+    def origins(self, record: str) -> tuple[str, ...]:
+        """From where a record has ever come, in the order of the alphabet."""
         return tuple(
             str(each)
-            for (each,) in self._do("select origin from origins where paper = ? order by origin", paper)
+            for (each,) in self._do("select origin from origins where record = ? order by origin", record)
         )
 
     def set_missing(self, wish: Wish, missing: Mapping[str, str]) -> None:

@@ -85,8 +85,9 @@ def _with_origins(items: Iterator[Paper | Reject], journal: Journal, origin: str
     """Papers with every way they ever came: a record that is read anew forgets none."""
     for item in items:
         if isinstance(item, Paper):
-            journal.add_origins([item.id], origin)
-            known = journal.origins(item.id)
+            record = f"{item.source} {item.id}"
+            journal.add_origins([record], origin)
+            known = journal.origins(record)
             item = replace(item, reference=replace(item.reference, origins=known))
         yield item
 

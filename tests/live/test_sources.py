@@ -38,7 +38,7 @@ def test_everything_comes_once_within_the_limits(kind: str, servers: Servers, tm
     assert servers.excess() == []
 
 
-@pytest.mark.parametrize("kind", [kind for kind in WISHES if kind not in ("semanticscholar",)])
+@pytest.mark.parametrize("kind", [kind for kind in WISHES if kind != "doi"])
 def test_the_count_is_that_of_the_fetch(kind: str, servers: Servers, tmp_path: Path) -> None:
     stage = set_up(servers, tmp_path, kind, 11)
     told = count(stage.wish, stage.settings)
