@@ -10,6 +10,7 @@ from typing import Any
 
 PARTS = {
     "import": "speed_import",
+    "fetch": "speed_fetch",
     "encode": "speed_encode",
     "search": "speed_search",
     "memory": "speed_memory",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from index_build.arguments import parser_of
+from index_build.fetch.command import run_fetch, run_update
 from index_build.filters import make_rules
 from index_build.importing import Summary, import_files, import_papers
 from index_build.progress import ProgressLine
@@ -19,10 +20,16 @@ from index_build.sources import Reason
 from search.corpus.layout import STORE
 from search.corpus.manifest import served
 from search.corpus.store import Store
-from search.errors import CorpusError, InputError, ModelError, SettingsError, TriptychError
+from search.errors import CorpusError, InputError, ModelError, SettingsError, SourceError, TriptychError
 from search.settings import Settings, load_settings, make_new_files_private
 
-_FAULTS: dict[type[TriptychError], int] = {InputError: 2, SettingsError: 2, CorpusError: 3, ModelError: 4}
+_FAULTS: dict[type[TriptychError], int] = {
+    InputError: 2,
+    SettingsError: 2,
+    CorpusError: 3,
+    ModelError: 4,
+    SourceError: 5,
+}
 _ADVICE = {reason.value: reason.advice for reason in Reason}
 
 
@@ -204,6 +211,8 @@ def make_parser() -> argparse.ArgumentParser:
         {
             "build": _build,
             "add": _add,
+            "fetch": run_fetch,
+            "update": run_update,
             "demo": _demo,
             "status": _status,
             "verify": _verify,

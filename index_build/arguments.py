@@ -6,16 +6,18 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from index_build.fetch.command import add_fetch_options, add_update_options
 from index_build.filters import PRESETS
 
 Run = Callable[[argparse.Namespace], int]
 
 EXIT_CODES = """exit codes:
   0  done
-  1  done, but not well: verify found problems, or none of the records could be read
+  1  done, but not well: verify found problems, none of the records could be read, or a source left a gap
   2  something given cannot be used: an option, a file, a setting
   3  the corpus is missing, damaged or in use by another process
   4  a model is missing or cannot be loaded
+  5  a live source did not answer or refused; what has arrived is kept
   130  stopped by Ctrl-C; what was stored stays, and the same command goes on from there
 """
 
@@ -34,6 +36,18 @@ EXAMPLES = {
   python -m index_build demo
   python -m index_build demo --all --out arxiv
 """,
+    "fetch": """examples:
+  python -m index_build fetch arxiv --category cs.CL --from 2026-01-01 --out corpus
+  python -m index_build fetch pubmed 'sepsis[mesh] AND machine learning' --count
+  python -m index_build fetch doi list.txt --out corpus --yes
+  python -m index_build fetch citations 10.1000/xyz --out corpus
+  python -m index_build fetch zotero --collection 'Reading group'
+""",
+    "update": """examples:
+  python -m index_build update --out corpus --quiet       (for cron: one line, exit codes below)
+  python -m index_build update --list
+  python -m index_build update --from-raw --out corpus    (import the kept answers again)
+""",
     "status": "examples:\n  python -m index_build status corpus --json\n",
     "verify": "examples:\n  python -m index_build verify corpus && echo sound\n",
     "merges": "examples:\n  python -m index_build merges --out corpus --csv merges.csv\n",
@@ -49,7 +63,7 @@ def parser_of(runs: Mapping[str, Run]) -> argparse.ArgumentParser:
     """A parser whose result has the chosen command's function as `run`."""
     parser = argparse.ArgumentParser(
         prog="python -m index_build",
-        description="Make a corpus out of files of papers, look at it, check it.",
+        description="Make a corpus out of files of papers and live sources, look at it, check it.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -127,6 +141,8 @@ def _add_import_options(parser: argparse.ArgumentParser) -> None:
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "build": ("import files and make a corpus that can be searched", _build_options),
     "add": ("add files to a corpus that is there; the old build is served until they are in", _add_options),
+    "fetch": ("fetch papers from a live source into a corpus", add_fetch_options),
+    "update": ("bring everything that was fetched up to date", add_update_options),
     "demo": ("fetch a sample of arXiv and make the demo corpus", _demo_options),
     "status": ("show what a corpus holds", _corpus_options),
     "verify": ("check every file of a corpus", _corpus_options),

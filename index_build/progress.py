@@ -10,6 +10,7 @@ from typing import Self, TextIO
 
 STEPS = {
     "download": ("Downloading", "MB"),
+    "fetch": ("Fetching", "records"),
     "import": ("Importing", "papers"),
     "encode": ("Encoding", "papers"),
     "index": ("Indexing", "indices"),

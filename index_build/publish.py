@@ -31,7 +31,7 @@ def only_writer(corpus: Path) -> Iterator[None]:
     """Hold the corpus for writing. The lock goes with the process, however it ends; readers need none."""
     with full_disk_in_words(corpus), _open_lock(corpus) as file:
         try:
-            _lock(file.fileno())
+            lock_file(file.fileno())
         except OSError:
             raise CorpusError(
                 f"Another build is writing to {corpus}; wait until it is done, then try again."
@@ -77,7 +77,8 @@ def is_full_disk(error: BaseException) -> bool:
     return led is not None and is_full_disk(led)
 
 
-def _lock(descriptor: int) -> None:
+def lock_file(descriptor: int) -> None:
+    """Locks an open file for this process alone; OSError where another has it."""
     if os.name == "nt":
         import msvcrt
 

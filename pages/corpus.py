@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from index_build import merging
-from pages.ui import adding, charts, corpora, filters, frame, state
+from pages.ui import adding, charts, corpora, fetching, filters, frame, state
 from pages.ui.escape import plain
 from search.corpus.manifest import Manifest
 from search.errors import CorpusError
@@ -43,6 +43,7 @@ def page() -> None:
         else:
             st.caption("The papers of this corpus name no fields.")
     adding.add_papers()
+    fetching.section(adding.watch)
     _merges()
     _rejects()
 

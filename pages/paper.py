@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import frame, html, parts, start, state, triptych, views
+from pages.ui import coins, frame, html, parts, rights, start, state, triptych, views
 from pages.ui.escape import plain, web_addresses
 from pages.ui.palette import look, word
 from search.exports import FORMATS, cite
@@ -25,6 +25,8 @@ def page() -> None:
     st.title(plain(paper.title) or "Untitled", anchor=False)
     st.html(html.byline(paper))
     _links(paper)
+    rights.show(paper)
+    coins.draw([paper])
     parts.actions(paper, "paper", opened=True)
     _panels(paper)
     st.caption("Below: the nearest papers, searched with the sentences of one panel at a time.")

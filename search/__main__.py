@@ -85,7 +85,7 @@ def make_parser() -> argparse.ArgumentParser:
     passing = parser.add_argument_group("which papers may be found (repeat an option for several values)")
     passing.add_argument("--year-from", type=int, metavar="YEAR")
     passing.add_argument("--year-to", type=int, metavar="YEAR")
-    for name in ("venue", "field", "source"):
+    for name in ("venue", "field", "source", "origin"):
         passing.add_argument(f"--{name}", action="append", default=[])
     passing.add_argument(
         "--only", type=Path, metavar="FILE", help="papers whose ids are in this file, one a line"
@@ -252,6 +252,7 @@ def _filters(args: argparse.Namespace) -> Filters:
         sources=_texts(args.source, "source"),
         ids=tuple(_text_of(args.only, "list of ids").split()) if args.only else None,
         has_doi=args.has_doi,
+        origins=tuple(args.origin),
     )
 
 

@@ -19,3 +19,7 @@ class CorpusError(TriptychError):
 
 class ModelError(TriptychError):
     """A model is missing, cannot be loaded, or is not the one its hash promises."""
+
+
+class SourceError(TriptychError):
+    """A source in the network does not answer, refuses what is asked, or wants something first."""

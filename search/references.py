@@ -13,7 +13,11 @@ from search.types import Kind, Reference
 
 EMPTY = Reference()
 NAMES = tuple(field.name for field in fields(Reference))
-LISTS = frozenset({"editors", "issn", "isbn", "keywords"})
+LISTS = frozenset({"editors", "issn", "isbn", "keywords", "origins", "notes"})
+_GATHERED = ("keywords", "origins", "notes")
+"""Lists that a paper has from all its records."""
+_OF_ABSTRACT = ("abstract_from", "abstract_licence")
+"""What goes with the abstract that was chosen, whichever record it is of."""
 LONGEST_LIST = 10_000
 """Values in one list; more is an error in the data. Chosen by hand."""
 _values = attrgetter(*NAMES)
@@ -82,13 +86,20 @@ def merge(references: Sequence[Reference]) -> Reference:
         gaps = {name: getattr(other, name) for name in names if not getattr(best, name)}
         if same and not best.editors:
             gaps["editors"] = other.editors
-        for name in ("issn", "isbn", "keywords") if same else ("keywords",):
+        for name in ("issn", "isbn", *_GATHERED) if same else _GATHERED:
             gaps[name] = tuple(dict.fromkeys(getattr(best, name) + getattr(other, name)))
         best = replace(best, **gaps)
     return best
 
 
-def merge_packed(texts: Sequence[str]) -> str:
-    """The same for packed references."""
+def merge_packed(texts: Sequence[str], of_abstract: str | None = None) -> str:
+    """The same for packed references; `of_abstract` is that of the record whose abstract was chosen."""
     known = [text for text in texts if text]
-    return pack(merge([unpack(text) for text in known])) if len(known) > 1 else "".join(known)
+    alone = len(known) < 2
+    if alone and (of_abstract in (None, *known) or "abstract_from" not in "".join(known)):
+        return "".join(known)
+    merged = merge([unpack(text) for text in known])
+    if of_abstract is not None:
+        chosen = unpack(of_abstract)
+        merged = replace(merged, **{name: getattr(chosen, name) for name in _OF_ABSTRACT})
+    return pack(merged)

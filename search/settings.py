@@ -16,11 +16,17 @@ FILE = "triptych.toml"
 PREFIX = "TRIPTYCH_"
 HOST = re.compile(r"\*|(\*\.)?[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,20}|\[[0-9a-f:.]{2,45}\]")
 """A name the app may be asked for: a host name, all names below one, an IPv6 address, or any name."""
+CONTACT = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9.-]{1,253}", re.ASCII)
+LIBRARY = re.compile(r"(?:users|groups)/[0-9]{1,12}")
+PRINTABLE = re.compile(r"[!-~]{0,200}")
+"""What a header of a request may hold."""
 ORIGIN = re.compile(r"https?://[a-z0-9_.-]{1,253}(:[0-9]{1,5})?")
 """A web site as browsers name it."""
 API = ("open", "keys", "off")
 NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE"})
 """Variables that say where things are found: the settings file, collections, what was downloaded."""
+AS_WRITTEN = frozenset({"sources"})
+"""Lists in which capitals matter."""
 FORMER_NAMES = {"aspects": "fine_tuned", "facets": "labeller"}
 """Settings by the names they had as variables before 0.8.0."""
 
@@ -71,6 +77,22 @@ class Settings:
     """Requests of one client in a minute."""
     api_origins: tuple[str, ...] = ()
     """Web sites whose pages may use the API, as "https://lab.example.org"; none by default."""
+    allow_fetch: bool = True
+    """Whether papers may be fetched from live sources, in the app and by the command line."""
+    contact: str = ""
+    """The mail address that sources can write to about what is fetched; sent with every request."""
+    openalex_key: str = ""
+    """Keys as the sources give them out; none is needed but OpenAlex's for more than a few calls a day."""
+    ncbi_key: str = ""
+    semantic_scholar_key: str = ""
+    zotero_key: str = ""
+    """For a library on zotero.org; the Zotero on this machine needs none."""
+    zotero_library: str = ""
+    """Whose library on zotero.org: "users/12345" or "groups/678"."""
+    fetch_timeout: int = 60
+    """Seconds that a source may be silent before a request is given up and repeated."""
+    sources: tuple[str, ...] = ()
+    """Other addresses of sources: "crossref=https://crossref.example.org;pause=1;page=100"."""
 
 
 def _is_kind(kind: type, hint: Any) -> bool:
@@ -144,6 +166,8 @@ def _convert(key: str, value: Any, where: str) -> Any:
         names = value.split(",") if isinstance(value, str) else value
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise wrong
+        if key in AS_WRITTEN:
+            return tuple(name.strip() for name in names if name.strip())
         return tuple(name.strip().lower().rstrip(".") for name in names if name.strip())
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise wrong
@@ -179,6 +203,7 @@ def _check(settings: Settings) -> None:
         "upload_mb": (1, 1000),
         "upload_papers": (1, 1_000_000),
         "api_rate": (1, 1_000_000),
+        "fetch_timeout": (1, 3600),
     }
     for key, (low, high) in ranges.items():
         value = getattr(settings, key)
@@ -198,8 +223,25 @@ def _check(settings: Settings) -> None:
             )
     if settings.api not in API:
         raise SettingsError(f'The setting "api" is {settings.api!r}; it must be one of {", ".join(API)}.')
+    _check_fetching(settings)
     if not settings.encoder:
         raise SettingsError('The setting "encoder" is empty; leave it out or write "default".')
+
+
+def _check_fetching(settings: Settings) -> None:
+    if settings.contact and not CONTACT.fullmatch(settings.contact):
+        raise SettingsError(
+            f'The setting "contact" is {settings.contact!r}; it must be a mail address such as '
+            '"a@example.org".'
+        )
+    if settings.zotero_library and not LIBRARY.fullmatch(settings.zotero_library):
+        raise SettingsError(
+            f'The setting "zotero_library" is {settings.zotero_library!r}; write "users/NUMBER" or '
+            '"groups/NUMBER".'
+        )
+    for name in ("openalex_key", "ncbi_key", "semantic_scholar_key", "zotero_key"):
+        if not PRINTABLE.fullmatch(getattr(settings, name)):
+            raise SettingsError(f'The setting "{name}" is no key: copy it again, without spaces.')
 
 
 def make_new_files_private(settings: Settings) -> None:

@@ -151,6 +151,16 @@ class Reference:
     """When an address was visited, ISO 8601."""
     key: str = ""
     """The record's own name in its source: a citation key, an accession number."""
+    status: str = ""
+    """ "withdrawn" or "retracted", where its source says so."""
+    origins: tuple[str, ...] = ()
+    """How it came into the corpus from live sources: "cited by 10.1000/xyz", "Zotero: Reading group"."""
+    notes: tuple[str, ...] = ()
+    """What its reader wrote about it in the library it comes from."""
+    abstract_from: str = ""
+    """Which source the abstract is of: "arXiv"; empty where it is not known."""
+    abstract_licence: str = ""
+    """Under what that source says the abstract may be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +253,7 @@ class Filters:
     ids: tuple[str, ...] | None = None
     """Only these papers (a reading list); None means all."""
     has_doi: bool = False
+    origins: tuple[str, ...] = ()
 
 
 class Matcher(StrEnum):

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from pages.ui import corpora, faults, state
+from pages.ui import corpora, faults, fetching, state
 from pages.ui.escape import one_line, plain
 from search.errors import InputError
 
@@ -39,6 +39,9 @@ def first_corpus() -> None:
         _begin_demo()
         st.rerun()
     watch()
+    if fetching.is_allowed():
+        with st.expander("Or fetch papers from a live source"):
+            fetching.form()
 
 
 def _begin_demo() -> None:
@@ -47,6 +50,7 @@ def _begin_demo() -> None:
 
 
 def add_papers() -> None:
+    """From a file or a live source, with the work under way below."""
     settings = state.settings()
     st.header("Add papers", anchor=False)
     if not settings.allow_import:
@@ -61,7 +65,6 @@ def add_papers() -> None:
     if given is not None and st.button("Add to the corpus", type="primary", icon=":material/add:"):
         name, data = one_line(given.name), given.getvalue()
         corpora.jobs().begin(name, lambda report: corpora.add_file(settings, name, data, report))
-    watch()
 
 
 @st.fragment(run_every="1s")
@@ -74,7 +77,9 @@ def watch() -> None:
     if job is None:
         return
     if not job.finished:
-        st.progress(job.share, job.text)
+        st.progress(job.share, "Stopping…" if job.stopping else job.text)
+        if job.stoppable and job.step in ("", "fetch"):
+            st.button("Stop", icon=":material/stop:", on_click=corpora.jobs().stop, disabled=job.stopping)
     elif job.error:
         st.warning(plain(job.error), icon=":material/info:")
     else:

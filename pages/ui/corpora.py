@@ -36,6 +36,8 @@ class Job:
     outcome: str = ""
     error: str = ""
     finished: bool = False
+    stoppable: bool = False
+    stopping: bool = False
 
     def report(self, step: str, done: int, total: int) -> None:
         self.step, self.done, self.total = step, done, total
@@ -58,12 +60,20 @@ class Jobs:
     def is_busy(self) -> bool:
         return self.last is not None and not self.last.finished
 
-    def begin(self, title: str, work: Callable[[Progress], str]) -> None:
+    def stop(self) -> None:
+        """Asks the work under way to end soon."""
+        if self.last is not None:
+            self.last.stopping = True
+
+    def is_stopping(self) -> bool:
+        return self.last is not None and self.last.stopping
+
+    def begin(self, title: str, work: Callable[[Progress], str], stoppable: bool = False) -> None:
         """Starts the work unless other work is under way."""
         with self.lock:
             if self.is_busy:
                 raise InputError("Papers are being added already: wait until that is done.")
-            self.last = Job(title)
+            self.last = Job(title, stoppable=stoppable)
         threading.Thread(target=_run, args=(self.last, work), daemon=True).start()
 
 

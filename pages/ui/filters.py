@@ -29,12 +29,19 @@ class Facts:
     venues: dict[str, int]
     fields: dict[str, int]
     sources: dict[str, int]
+    origins: dict[str, int]
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def facts(build_id: str) -> Facts:
     store = state.engine().store
-    return Facts(store.year_counts(), store.venue_counts(), store.field_counts(), store.source_counts())
+    return Facts(
+        store.year_counts(),
+        store.venue_counts(),
+        store.field_counts(),
+        store.source_counts(),
+        store.origin_counts(),
+    )
 
 
 def preset(filters: Filters, matcher: Matcher | None) -> None:
@@ -42,6 +49,7 @@ def preset(filters: Filters, matcher: Matcher | None) -> None:
     keys = st.session_state
     keys["filter-venues"], keys["filter-fields"] = filters.venues, filters.fields
     keys["filter-sources"] = filters.sources
+    keys["filter-origins"] = filters.origins
     keys["filter-doi"], keys["matcher"] = filters.has_doi, matcher
     keys["filter-list"] = FROM_LINK if filters.ids else ""
     state.visit().linked_ids = filters.ids
@@ -70,9 +78,10 @@ def _filters() -> Filters:
     venues = _several("Venue", "filter-venues", known.venues)
     fields = _several("Field", "filter-fields", known.fields)
     sources = _several("Source", "filter-sources", known.sources) if len(known.sources) > 1 else ()
+    origins = _several("How it came here", "filter-origins", known.origins) if known.origins else ()
     ids = _papers_of_a_list()
     has_doi = st.checkbox("Only papers with a DOI", key="filter-doi", persist_state="session")
-    return Filters(first, last, venues, fields, sources, ids, has_doi)
+    return Filters(first, last, venues, fields, sources, ids, has_doi, origins)
 
 
 def _several(label: str, key: str, counts: dict[str, int]) -> tuple[str, ...]:

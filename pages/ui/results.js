@@ -180,6 +180,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   parentElement.querySelector(".results")?.remove();
   parentElement.append(box);
+  document.dispatchEvent(new Event("ZoteroItemUpdated", { bubbles: true, cancelable: true }));
   if (focused) parentElement.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
   const stops = [connect(box, state), keepPlace(data.search, state)];
   return () => stops.forEach((stop) => stop());

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import faults, html, parts, state
+from pages.ui import coins, faults, html, parts, rights, state
 from pages.ui.escape import one_line, web_addresses
 from pages.ui.palette import word
 from search.library.files import FIRST_LIST
@@ -65,6 +65,7 @@ def show(results: Results, search_id: str, drawing: Drawing = PLAIN) -> None:
 
 def draw(results: Results, search_id: str, drawing: Drawing) -> None:
     """The same inside a fragment of one's own, for lists that are redrawn together."""
+    coins.draw(result.paper for result in results.results)
     shown = _component(
         key=drawing.key,
         data=describe(results, search_id, drawing),
@@ -129,7 +130,7 @@ def _result(result: Result, kept: bool, one: bool, drawing: Drawing) -> dict[str
         "level": LEVELS[result.likeness],
         "score": round(result.score, 2),
         "held": HELD if result.held_back >= SHOWN_FROM else "",
-        "notes": list(drawing.notes.get(paper.id, ())),
+        "notes": [*rights.notes_on(paper), *drawing.notes.get(paper.id, ())],
         "near": [(str(shown_panel(facet)), f"also by {facet}") for facet in drawing.also.get(paper.id, ())],
         "kept": kept,
         "pairs": [_pair(pair, one) for pair in result.pairs],

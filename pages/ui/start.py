@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui import examples, faults, links, state
+from pages.ui import examples, faults, identifiers, links, state
 from pages.ui.escape import one_line, plain
 from pages.ui.html import authors
 from pages.ui.sentences import QUESTIONS, Rule, chosen_by
@@ -15,7 +15,9 @@ from search.errors import TriptychError
 from search.query.saving import from_json
 from search.types import Paper
 
-PLACEHOLDER = "Title on the first line, then the abstract. A question or a few keywords work too."
+PLACEHOLDER = (
+    "Title on the first line, then the abstract. A question, a few keywords, a DOI or an arXiv id work too."
+)
 FILE_TYPES = ["bib", "ris", "nbib", "enw", "xml", "cff", "pdf", "json", "txt"]
 RECENT = 5
 """Searches that the start page lists."""
@@ -46,8 +48,12 @@ def _paste() -> None:
     with st.form("paste", border=False):
         text = st.text_area("Title and abstract", key="pasted", height=190, placeholder=PLACEHOLDER)
         if st.form_submit_button("Find papers", type="primary", icon=":material/search:"):
-            links.begin_with_text(text or "")
-            st.rerun()
+            if named := identifiers.named_in(text or ""):
+                identifiers.take_up(named, use)
+            else:
+                links.begin_with_text(text or "")
+                st.rerun()
+    identifiers.offer()
 
 
 @st.fragment
@@ -62,6 +68,8 @@ def pick(chosen: Callable[[str], None]) -> None:
     found = state.engine().store.find(text, FOUND)
     if not found:
         st.caption(f"No paper of this corpus fits “{plain(text[:100])}”. Try fewer words, or an id.")
+        if chosen is use and (named := identifiers.named_in(text)):
+            identifiers.ask(named, "pick")
     for paper in found:
         label = f"{plain(paper.title)}  \n:gray[{plain(short_byline(paper))}]"
         if st.button(label, key=f"pick-{paper.id}", type="tertiary"):

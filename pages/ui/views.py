@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.ui import links, state
+from pages.ui import links, state, to_zotero
 from search import record
 from search.exports import FORMATS, SUFFIXES, export
 from search.query.saving import to_json
@@ -59,6 +59,8 @@ def take_away(results: Results, draft: state.Draft) -> None:
                 key=f"export-{name}",
                 width="stretch",
             )
+        st.caption("Into Zotero.")
+        to_zotero.offer(results)
         st.caption("The search itself, for a methods section. The JSON can be run again.")
         for name, (suffix, write) in RECORDS.items():
             st.download_button(

@@ -10,6 +10,7 @@ def counted(number: int, noun: str) -> str:
 
 STEPS = {
     "download": "Downloading",
+    "fetch": "Fetching records",
     "import": "Reading papers",
     "encode": "Encoding papers",
     "index": "Making the indices",

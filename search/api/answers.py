@@ -45,6 +45,7 @@ def corpus(asked: Asked) -> Answer:
         "fields": store.field_counts(limit=20),
         "venues": store.venue_counts(limit=20),
         "sources": store.source_counts(),
+        "origins": store.origin_counts(),
         "facets": {facet.value: round(share, 4) for facet, share in store.facet_shares().items()},
         "licence": "Papers keep the licence of their source; `reference.licence` of a paper names it where "
         "it is known. The software is Apache-2.0.",

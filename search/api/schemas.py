@@ -102,6 +102,7 @@ SENT: dict[str, Schema] = {
         sources=_NAMES,
         ids={"anyOf": [_NAMES, {"type": "null"}]},
         has_doi=TRUTH,
+        origins=_NAMES,
     ),
     "Search": given(
         ("papers",), **_QUERY, per_page=TOP, cursor=TEXT | {"description": "`next` of the page before"}
@@ -190,6 +191,7 @@ GIVEN_BACK: dict[str, Schema] = {
         fields=counts(),
         venues=counts(),
         sources=counts(),
+        origins=counts(),
         facets={"type": "object", "additionalProperties": NUMBER},
         licence=TEXT,
         notice=TEXT,

@@ -70,6 +70,9 @@ def _entry(key: str, citation: Citation) -> str:
         "urldate": paper.reference.accessed,
         "keywords": _keywords(citation.keywords),
         "abstract": _latex(paper.abstract),
+        "abstractfrom": _latex(paper.reference.abstract_from),
+        "abstractlicence": _latex(paper.reference.abstract_licence),
+        "status": _latex(paper.reference.status),
         "annote": _latex(citation.note),
     }
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if name and value]

@@ -67,9 +67,18 @@ def _item(key: str, citation: Citation) -> dict[str, Any]:
         "URL": paper.url,
         "keyword": _keywords(citation.keywords),
         "abstract": paper.abstract,
+        "status": paper.reference.status,
+        "custom": _of_abstract(paper),
         "note": "\n".join(filter(None, (paper.reference.note, citation.note))),
     }
     return {name: value for name, value in item.items() if value}
+
+
+def _of_abstract(paper: Paper) -> dict[str, str]:
+    """Who gave the abstract and under what, where that is known."""
+    reference = paper.reference
+    told = {"abstract-from": reference.abstract_from, "abstract-license": reference.abstract_licence}
+    return {name: value for name, value in told.items() if value}
 
 
 def _printed(paper: Paper, kind: Kind) -> dict[str, Any]:

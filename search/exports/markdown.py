@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from search.exports.references import Citation, container_of, one_line
+from search.exports.references import Citation, container_of, one_line, rights_of
 from search.types import Paper
 
 
@@ -21,7 +21,8 @@ def _bullet(citation: Citation) -> str:
     if citation.likeness and citation.score is not None:
         lines.append(f"*{citation.likeness.value} ({citation.score:.2f})*")
     tags = f"Tags: {_escape(', '.join(citation.tags))}" if citation.tags else ""
-    return "  \n   ".join(line for line in (*lines, _escape(citation.note), tags) if line) + "\n"
+    told = (*lines, _escape(citation.note), tags, _escape(rights_of(paper)))
+    return "  \n   ".join(line for line in told if line) + "\n"
 
 
 def _printed(paper: Paper) -> str:

@@ -86,6 +86,16 @@ def place_in(paper: Paper) -> str:
     return "" if paper.venue in (reference.publisher, reference.series) else paper.venue
 
 
+def rights_of(paper: Paper) -> str:
+    """Whether it was withdrawn, who gave its abstract and under what, in one line; nothing where unknown."""
+    reference = paper.reference
+    origin = f"Abstract from {reference.abstract_from}" if reference.abstract_from else ""
+    licence = f"licence: {reference.abstract_licence}" if reference.abstract_licence else ""
+    return ". ".join(
+        filter(None, (reference.status.capitalize(), ", ".join(filter(None, (origin, licence)))))
+    )
+
+
 def editors_alone(paper: Paper) -> bool:
     """Whether those named as authors are the editors of a volume that has no authors."""
     return bool(paper.authors) and paper.reference.editors == paper.authors

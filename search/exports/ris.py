@@ -12,6 +12,7 @@ from search.exports.references import (
     make_keys,
     one_line,
     place_in,
+    rights_of,
 )
 from search.names import divide_for_print
 from search.types import Kind, Paper
@@ -64,6 +65,7 @@ def _record(key: str, citation: Citation) -> str:
         ("UR", paper.url),
         *(("KW", field) for field in citation.keywords),
         ("AB", paper.abstract),
+        ("C8", rights_of(paper)),
         ("N1", paper.reference.note),
         ("N1", citation.note),
     ]

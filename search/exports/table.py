@@ -13,7 +13,8 @@ _COLUMNS = (
 )
 _PRINTED = (
     "genre date volume issue pages number series edition publisher place event editors container short_venue "
-    "issn isbn pmcid keywords language licence accessed key".split()
+    "issn isbn pmcid keywords language licence accessed key status origins "
+    "abstract_from abstract_licence".split()
 )
 """Columns from the reference, under the names of its fields."""
 

@@ -189,6 +189,7 @@ _FILTERS: dict[str, Callable[[Any, str], Any]] = {
     "sources": _texts_in,
     "ids": _ids_in,
     "has_doi": _truth_in,
+    "origins": _texts_in,
 }
 """How each filter is read."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.campaign.tally import Effort, Tally
 
-CAMPAIGNS = ("kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak")
+CAMPAIGNS = ("kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, folder: Path) -> Tally:
-    from tests.campaign import disk, flip, hostile, kill, load
+    from tests.campaign import disk, flip, hostile, kill, live, load
 
     match options.campaign:
         case "load":
@@ -43,6 +43,8 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
         "disk": disk.run,
         "fuzz-link": hostile.run_links,
         "hostile": hostile.run_uploads,
+        "sources": live.run,
+        "fetch-kill": live.run_killed,
     }
     return campaigns[options.campaign](Effort(options.times, options.seed, folder, options.minutes))
 

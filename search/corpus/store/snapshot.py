@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -189,6 +191,8 @@ class Snapshot:
 
     def paper_rows(self, filters: Filters) -> NDArray[np.int32] | None:
         """The rows that pass, in order; None when nothing is asked, so that all pass."""
+        if filters.origins and self._layout == tables.BEFORE_REFERENCES:
+            return np.zeros(0, np.int32)
         where, values = _conditions(filters)
         if not where:
             return None
@@ -352,6 +356,22 @@ class Snapshot:
     def source_counts(self, filters: Filters | None = None) -> dict[str, int]:
         return self._tally("source", "true", filters, "n DESC, value")
 
+    def origin_counts(self, limit: int = 1000) -> dict[str, int]:
+        """How papers came from live sources, for those that did."""
+        if self._layout == tables.BEFORE_REFERENCES:
+            return {}
+        found = self._rows(
+            """SELECT list, count(*) AS n FROM (
+                SELECT regexp_extract(reference, ?, 1) AS list FROM papers)
+            WHERE list <> '' GROUP BY list""",
+            _ORIGINS,
+        )
+        counts: Counter[str] = Counter()
+        for row in found:
+            for origin in _origins_in(row["list"]):
+                counts[origin] += row["n"]
+        return dict(counts.most_common(limit))
+
     def _tally(
         self, value: str, known: str, filters: Filters | None, order: str, limit: int = 1000
     ) -> dict[Any, int]:
@@ -372,10 +392,31 @@ def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
         (bool(filters.sources), "list_contains(?::VARCHAR[], source)", [list(filters.sources)]),
         (filters.ids is not None, among, [list(filters.ids or ())]),
         (filters.has_doi, "doi <> ''", []),
+        (bool(filters.origins), _CAME, [[f"%{each}%" for each in map(_packed, filters.origins)]]),
     ]  # fmt: skip
     clauses = [*also, *(clause for wanted, clause, _ in asked if wanted)]
     values = [value for wanted, _, given in asked if wanted for value in given]
     return ("WHERE " + " AND ".join(clauses) if clauses else ""), values
+
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_ORIGINS = rf'"origins":(\[{_TEXT}(?:,{_TEXT})*\])'
+"""A packed reference's list of origins, for DuckDB, whose expressions take linear time."""
+_CAME = "len(list_filter(?::VARCHAR[], lambda each: reference LIKE each ESCAPE '!')) > 0"
+
+
+def _packed(origin: str) -> str:
+    """An origin as it stands in a packed reference, for LIKE."""
+    text = json.dumps(origin, ensure_ascii=False)
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _origins_in(text: str) -> list[str]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
 def _text_hash(title: str, sentences: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -64,12 +64,13 @@ _PRINTED = f"(starts_with(substr(reference, 2), '{PREPRINT_START}'), number)"
 """The order in which records are asked for what is printed together: a preprint comes after its article."""
 _MERGED = f"""
     SELECT * EXCLUDE (text, title, fields, title_key), text.abstract, text.sentences,
+        text.reference AS of_abstract,
         CASE WHEN text.title = '' THEN title ELSE text.title END AS title,
         CASE WHEN text.title = '' THEN title_key ELSE text.title_key END AS title_key,
         list_filter(fields, lambda field, place: list_position(fields, field) = place) AS fields
     FROM (
         SELECT min(number) AS number, paper AS id, list(id ORDER BY number) AS ids,
-            arg_max(struct_pack(title, abstract, sentences, title_key), {_RICHEST}) AS text,
+            arg_max(struct_pack(title, abstract, sentences, title_key, reference), {_RICHEST}) AS text,
             arg_max(authors, (len(authors), -number)) AS authors,
             arg_min(year, {_PRINTED}) FILTER (year IS NOT NULL) AS year,
             coalesce(arg_min(venue, {_PRINTED}) FILTER (venue <> ''), '') AS venue,
@@ -170,7 +171,11 @@ class Store:
         """The paper that has a record of this id, all its records merged."""
         merged = self._merged("WHERE paper = (SELECT paper FROM records WHERE id = ?)")
         rows = self._connection.cursor().sql(merged, params=[id]).to_arrow_table().to_pylist()
-        return tables.paper_of(rows[0] | {"reference": merge_packed(rows[0]["refs"] or ())}) if rows else None
+        return tables.paper_of(rows[0] | {"reference": _merged_reference(rows[0])}) if rows else None
+
+    def records(self, ids: Sequence[str]) -> list[Paper]:
+        """The records of these ids as they were read; unknown ids are left out."""
+        return _stored(self._connection.cursor(), list(ids))
 
     def counts(self) -> snapshot.Counts:
         chosen = f"SELECT arg_max(len(sentences), {_RICHEST}) AS sentences FROM records GROUP BY paper"
@@ -230,7 +235,7 @@ class Store:
             .to_arrow_table()
             .to_pylist()
         ):
-            merged = tables.paper_of(row | {"reference": merge_packed(row["refs"] or ())})
+            merged = tables.paper_of(row | {"reference": _merged_reference(row)})
             yield merged, records[merged.id]
 
     def records_by_source(self) -> dict[str, int]:
@@ -253,6 +258,10 @@ class Store:
             build.execute("CHECKPOINT")
 
 
+def _merged_reference(row: dict[str, Any]) -> str:
+    return merge_packed(row["refs"] or (), row["of_abstract"])
+
+
 def _with_references(papers: pa.RecordBatchReader) -> pa.RecordBatchReader:
     """The papers with the references of their records made one."""
     place = papers.schema.get_field_index("refs")
@@ -260,7 +269,8 @@ def _with_references(papers: pa.RecordBatchReader) -> pa.RecordBatchReader:
 
     def merged() -> Iterator[pa.RecordBatch]:
         for batch in papers:
-            texts = [merge_packed(found or ()) for found in batch.column(place).to_pylist()]
+            refs, chosen = (batch.column(name).to_pylist() for name in ("refs", "of_abstract"))
+            texts = [merge_packed(found or (), of) for found, of in zip(refs, chosen, strict=True)]
             columns = [*batch.columns[:place], pa.array(texts, pa.string()), *batch.columns[place + 1 :]]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 

@@ -1,0 +1,1 @@
+"""Servers that speak the protocols of the live sources, and what they do wrong at times."""
