@@ -96,13 +96,13 @@ class Visit:
     lists: Library | None = None
     """Only where lists live in the session."""
     list: str = ""
-    """The list that papers are kept on, where there are several."""
+    """The list at hand, where there are several: papers are kept on it, and the library shows it."""
     said: str = ""
     """What a button did, to be told once."""
     before: tuple[str, Before | None] = ("", None)
     """The build served now and what the visitor had seen before it."""
     changes: int = 0
-    """How often lists were changed as asked."""
+    """How often lists were changed as asked; the controls of the library are new ones each time."""
     refused: str = ""
     """Why lists could not be changed as asked, shown beside the controls."""
     removed: tuple[tuple[str, ReadingList], ...] = ()
