@@ -52,7 +52,7 @@ def _manage(library: Library, name: str) -> None:
         st.warning(plain(refused), icon=":material/info:")
     with st.form("new-list", clear_on_submit=True, border=False):
         st.text_input("New list", placeholder="Name", key="new-name")
-        st.form_submit_button("Make it", on_click=_make, args=(library,))
+        st.form_submit_button("Create list", on_click=_make, args=(library,))
     if name:
         with st.form("rename-list", clear_on_submit=True, border=False):
             st.text_input("New name for this list", placeholder=name, key="other-name")

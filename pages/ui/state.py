@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -76,6 +77,8 @@ class Visit:
     draft: Draft | None = None
     drafts: int = 0
     top: int = 20
+    rounds: Counter[str] = field(default_factory=Counter)
+    """How often the app itself set a control of a sentence, by the control's first key."""
     answers: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What the engine said last, by the build and what it was asked."""
     brush: Brush = Brush()
@@ -220,6 +223,7 @@ def start(papers: tuple[QueryPaper, ...], origin: str, note: str = "", id: str =
     here.drafts += 1
     here.draft = Draft(here.drafts, id or new_id(), papers, origin, note)
     here.top = 20
+    here.rounds.clear()
     mark(None)
 
 

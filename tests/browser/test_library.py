@@ -82,7 +82,7 @@ def test_lists_are_made_renamed_deleted_and_taken_back(visit: Visit, home: str) 
     page = visitor.page
     lists = page.get_by_role("combobox", name="List")
     for name in ("Ice", "Sea"):
-        in_manage(page, "New list", name, "Make it")
+        in_manage(page, "New list", name, "Create list")
         expect(lists).to_have_value(name)
     for name in ("Sea ice", "Sea and ice"):
         in_manage(page, "New name for this list", name, "Rename")
@@ -106,7 +106,7 @@ def test_papers_are_moved_marked_removed_and_brought_back(visit: Visit, home: st
     page = visitor.page
     kept = keep_two(visitor)
     titles = page.locator("article.card h3")
-    in_manage(page, "New list", "Later", "Make it")
+    in_manage(page, "New list", "Later", "Create list")
     expect(page.get_by_text("Nothing kept yet")).to_be_visible()
     for name, other in (("Reading list", "Later"), ("Later", "Reading list")):
         page.get_by_label("List", exact=True).click()
