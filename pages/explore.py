@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui import filters, frame, html, state, topic_charts
-from pages.ui.escape import markup, one_line, plain
+from pages.ui.escape import markup, one_line, plain, told_apart
 from pages.ui.palette import coloured, look
 from pages.ui.words import counted
 from search.topics import UNNAMED, Cluster, Hit, Topic, explore
@@ -146,9 +146,8 @@ def _clusters(topic: Topic) -> list[Cluster]:
     for number, cluster in enumerate(topic.clusters):
         with st.container(gap=None, key=f"cluster-{number}"):
             st.html(_cluster_line(cluster, number))
-            if st.button(
-                "Search with this cluster", key=f"search-cluster-{number}", type="tertiary", icon=SEARCH
-            ):
+            label = f"Search with this cluster{told_apart(cluster.name)}"
+            if st.button(label, key=f"search-cluster-{number}", type="tertiary", icon=SEARCH):
                 _search_with(topic, cluster)
     # Another topic has other clusters: what was chosen before is not in its way.
     return st.multiselect(
@@ -290,9 +289,11 @@ def _panels(topic: Topic, places: frozenset[int]) -> None:
 
 
 def _sentences(hits: list[Hit], facet: Facet) -> None:
-    for hit in hits[: _shown(f"more-{facet}")]:
-        st.html(html.quote(hit.text, hit.paper, facet))
-        st.page_link("pages/paper.py", label="Open", query_params={"id": hit.paper.id})
+    for number, hit in enumerate(hits[: _shown(f"more-{facet}")]):
+        with st.container(gap=None, key=f"hit-{facet}-{number}"):
+            st.html(html.quote(hit.text, hit.paper, facet))
+            label = f"Open{told_apart(hit.paper.title)}"
+            st.page_link("pages/paper.py", label=label, query_params={"id": hit.paper.id})
     _offer_more(f"more-{facet}", len(hits))
 
 

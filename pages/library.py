@@ -157,13 +157,18 @@ def recommend(reading_list: ReadingList) -> None:
 
 
 def _show(library: Library, reading_list: ReadingList) -> None:
+    changes = state.visit().changes
     counts = Counter(tag for kept in reading_list.kept for tag in kept.tags)
     tags = sorted(tag for tag, _ in counts.most_common(MOST_TAGS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        mark = st.segmented_control("Show", list(MARKS), default="All", required=True, key="library-mark")
+        mark = st.segmented_control(
+            "Show", list(MARKS), default="All", required=True, key=f"library-mark-{changes}"
+        )
         wanted = []
         if tags:
-            wanted = st.pills("Tags", tags, selection_mode="multi", format_func=plain, key="library-tags")
+            wanted = st.pills(
+                "Tags", tags, selection_mode="multi", format_func=plain, key=f"library-tags-{changes}"
+            )
     shown = [
         kept
         for kept in reading_list.kept

@@ -87,7 +87,10 @@ def test_nobody_fills_a_library_until_it_cannot_be_drawn(library: Library) -> No
     with pytest.raises(InputError, match=f"up to {MOST_LISTS}"):
         library.create("One more")
     assert library.create("Sea") == "Sea"
-    for remarks in ({"note": "n" * (LONGEST_NOTE + 1), "tags": []}, {"note": "", "tags": ["t" * 81]}):
+    for remarks in (
+        {"note": "n" * (LONGEST_NOTE + 1), "tags": []},
+        {"note": "", "tags": ["t" * (LONGEST_TAG + 1)]},
+    ):
         with pytest.raises(InputError):
             library.annotate("Sea", "p:1", **remarks)  # type: ignore[arg-type]
 

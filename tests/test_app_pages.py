@@ -86,10 +86,10 @@ class TestOtherPages:
     def test_a_list_file_comes_in_and_a_bad_one_does_not(self) -> None:
         app = open_app("library")
         lists = [ReadingList("Seals", (Kept(Paper("x:1", "Seals on ice"), "why", ("ice",), True),))]
-        app.file_uploader(key="lists-file").set_value(("a.json", dump_lists(lists).encode(), "")).run()
+        app.file_uploader[0].set_value(("a.json", dump_lists(lists).encode(), "")).run()
         press(app, "Add its lists")
         assert state.library().reading_list("Seals").kept[0].note == "why"
-        app.file_uploader(key="lists-file").set_value(("b.json", b"[]", "")).run()
+        app.file_uploader[0].set_value(("b.json", b"[]", "")).run()
         press(app, "Add its lists")
         assert "not a list saved by Triptych" in text_of(app)
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import html, keeping, links, lists, state
-from pages.ui.escape import markup, one_line, plain
+from pages.ui.escape import markup, one_line, plain, told_apart
 from search.errors import TriptychError
 from search.library.files import Kept, ReadingList
 from search.library.store import Library
@@ -125,8 +125,7 @@ def _abstract(kept: Kept, key: str) -> None:
 
 
 def _hidden(paper: Paper) -> str:
-    """The title behind a button's label, read aloud and not shown: it tells equal buttons apart."""
-    return f":gray[: {plain(paper.title[:150]) or 'Untitled'}]"
+    return told_apart(paper.title)
 
 
 def _save(library: Library, name: str, paper_id: str, key: str) -> None:

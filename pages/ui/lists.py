@@ -9,31 +9,35 @@ import streamlit as st
 from pages.ui import state
 from pages.ui.escape import plain
 from pages.ui.words import counted
-from search.errors import TriptychError
+from search.errors import InputError, TriptychError
 from search.library.files import FIRST_LIST, ReadingList, dump_lists, load_lists
 from search.library.store import Library
 
-CHOSEN = "library-list"
 MOST_REMOVED = 20
 """Removals that can be taken back, the latest first; chosen by hand."""
 
 
 def choose(library: Library) -> str:
-    """Draws the choice of a list beside what can be done with lists; the name of the one chosen, if any."""
-    if state.visit().arrived:
-        state.visit().removed, state.visit().refused = (), ""
+    """Draws the choice of a list beside what can be done with lists; the name of the one chosen, if any.
+
+    After each change the controls have new keys. What the browser still says of the old ones, because a file
+    arrives or a key is pressed before it has drawn the change, then chooses no other list and adds no file.
+    """
+    here = state.visit()
+    if here.arrived:
+        here.removed, here.refused = (), ""
     names = library.names()
-    if st.session_state.get(CHOSEN) not in (names or [FIRST_LIST]):
-        st.session_state[CHOSEN] = (names or [FIRST_LIST])[0]
+    offered = names or [FIRST_LIST]
+    place = offered.index(here.list) if here.list in offered else 0
     left, right = st.columns([3, 1], gap="large", vertical_alignment="bottom")
     with left:
-        chosen = st.selectbox("List", names or [FIRST_LIST], key=CHOSEN, persist_state="session")
-    name = chosen if names else ""
+        here.list = st.selectbox("List", offered, place, key=f"library-list-{here.changes}")
+    name = here.list if names else ""
     with (
         right,
         st.popover(
             "Manage lists",
-            key=f"manage-lists-{state.visit().changes}",  # a new one is closed
+            key=f"manage-lists-{here.changes}",  # a new one is closed
             icon=":material/playlist_add:",
             width="stretch",
         ),
@@ -48,7 +52,7 @@ def _manage(library: Library, name: str) -> None:
         st.warning(plain(refused), icon=":material/info:")
     with st.form("new-list", clear_on_submit=True, border=False):
         st.text_input("New list", placeholder="Name", key="new-name")
-        st.form_submit_button("Make it", on_click=_make, args=(library,))
+        st.form_submit_button("Create list", on_click=_make, args=(library,))
     if name:
         with st.form("rename-list", clear_on_submit=True, border=False):
             st.text_input("New name for this list", placeholder=name, key="other-name")
@@ -63,9 +67,9 @@ def _manage(library: Library, name: str) -> None:
             )
             st.button("Delete this list", on_click=_delete, args=(library, name))
     most = state.settings().upload_mb
-    given = st.file_uploader("Open a saved list file", type="json", key="lists-file", max_upload_size=most)
-    if given is not None:
-        st.button("Add its lists", on_click=_add, args=(library, given.getvalue()))
+    key = f"lists-file-{state.visit().changes}"
+    if st.file_uploader("Open a saved list file", type="json", key=key, max_upload_size=most):
+        st.button("Add its lists", on_click=_add, args=(library, key))
 
 
 def _try(work: Callable[[], str]) -> None:
@@ -78,7 +82,7 @@ def _try(work: Callable[[], str]) -> None:
         return
     here.refused, here.shelf, here.changes = "", None, here.changes + 1
     if name:
-        st.session_state[CHOSEN] = here.list = name
+        here.list = name
 
 
 def _make(library: Library) -> None:
@@ -99,12 +103,16 @@ def _delete(library: Library, name: str) -> None:
     _try(work)
 
 
-def _add(library: Library, data: bytes) -> None:
+def _add(library: Library, key: str) -> None:
+    """Adds the file that is in the box now: when the button was drawn it may have been another."""
+
     def work() -> str:
-        lists = load_lists(data)
+        if not (given := st.session_state.get(key)):
+            raise InputError("The file has not arrived yet: wait a moment and press “Add its lists” again.")
+        lists = load_lists(given.getvalue())
         added = library.keep_lists(lists)
         state.visit().said = f"{counted(added, 'paper')} added; those already here kept their notes."
-        return lists[0].name if lists else ""
+        return library.create(lists[0].name) if lists else ""
 
     _try(work)
 

@@ -78,7 +78,7 @@ def _mix() -> float:
         format_func=mix_in_words,
         key=looks.MIX,
         persist_state="session",
-        help="Orders the list by the likeness of the problem, of the method, or a mix of both.",
+        help="Orders the list by how near the problem is, how near the method is, or a mix of both.",
     )
     return int(step) / looks.STEPS
 
@@ -113,7 +113,7 @@ def _chart(found: Plane, points: Sequence[Point]) -> None:
         chart,
         on_select=lambda: _brushed(key),
         key=key,
-        alt="Papers by likeness of problem, across, and of method, up; a table below has the same numbers.",
+        alt="How near each paper is by its problem, across, and its method, up; a table below says the same.",
     )
     corners = plane_chart.corners(drawn)
     st.session_state[CORNER] = next((name for name in corners if corners[name] == brush.region), None)

@@ -134,14 +134,14 @@ def _points(points: Sequence[Point], drawn: Region) -> alt.Chart:
     told += [alt.Tooltip("Venue:N")] if (frame["Venue"] != UNKNOWN).any() else []
     told += [alt.Tooltip("Problem:N", title="Problem"), alt.Tooltip("Way:N", title="Method")]
     return alt.Chart(frame).encode(
-        x=alt.X(f"{PROBLEM}:Q", title="Likeness of problem →", **_scale(drawn.background)),
-        y=alt.Y(f"{METHOD}:Q", title="Likeness of method →", **_scale(drawn.method)),
+        x=alt.X(f"{PROBLEM}:Q", title="Nearer problem →", **_scale(drawn.background)),
+        y=alt.Y(f"{METHOD}:Q", title="Nearer method →", **_scale(drawn.method)),
         tooltip=told,
     )
 
 
 def _scale(ends: tuple[float, float]) -> dict[str, Any]:
-    axis = alt.Axis(tickCount=5, format=".1f", grid=False)
+    axis = alt.Axis(tickCount=5, format=".2f", grid=False)
     return {"scale": alt.Scale(domain=list(ends), nice=False), "axis": axis}
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
+from pages.ui import state
 from pages.ui.escape import markup, plain
 from pages.ui.palette import LABELS, word
 from pages.ui.state import Draft
@@ -133,7 +135,9 @@ def _questions(draft: Draft) -> bool:
 
 def _apply(draft: Draft, rule: Rule) -> None:
     for place in _positions(draft):
-        st.session_state[_key("choice", draft, *place)] = rule(_sentence(draft, *place))
+        sentence = _sentence(draft, *place)
+        if (choice := rule(sentence)) is not sentence.choice:
+            _set("choice", draft, *place, choice)
 
 
 def _readings(draft: Draft) -> bool:
@@ -154,7 +158,24 @@ def _readings(draft: Draft) -> bool:
 
 
 def _correct(draft: Draft, number: int, position: int, facet: Facet) -> None:
-    st.session_state[_key("facet", draft, number, position)] = facet
+    _set("facet", draft, number, position, facet)
+
+
+def _set(what: str, draft: Draft, number: int, position: int, value: Choice | Facet) -> None:
+    """Sets a control by a new one in its place.
+
+    The browser goes on telling the value of the old one until it has drawn this: a second quick click would
+    bring it back.
+    """
+    state.visit().rounds[_name(what, draft, number, position)] += 1
+    st.session_state[_key(what, draft, number, position)] = value
+
+
+def _take_over(what: str, draft: Draft, number: int, position: int, key: str) -> None:
+    """Takes a click over that met a control which is no longer the one in its place."""
+    now = _key(what, draft, number, position)
+    if key != now and (clicked := st.session_state.get(key)) is not None:
+        st.session_state[now] = clicked
 
 
 def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
@@ -170,20 +191,20 @@ def _row(draft: Draft, number: int, position: int, weigh: bool) -> None:
                 f"{name}: facet",
                 LABELS,
                 format_func=word,
-                key=_key("facet", *place),
                 label_visibility="collapsed",
                 persist_state="session",
                 width=140,
                 filter_mode=None,
+                **_tied("facet", *place),
             )
             st.segmented_control(
                 f"{name}: match, ignore or avoid",
                 list(Choice),
                 required=True,
                 format_func=CHOICE_WORDS.__getitem__,
-                key=_key("choice", *place),
                 label_visibility="collapsed",
                 persist_state="session",
+                **_tied("choice", *place),
             )
             if sentence.or_facet:
                 st.button(
@@ -231,5 +252,17 @@ def _positions(draft: Draft) -> Iterator[tuple[int, int]]:
             yield number, position
 
 
+def _tied(what: str, draft: Draft, number: int, position: int) -> dict[str, Any]:
+    """The key of a control and what follows a click on it."""
+    key = _key(what, draft, number, position)
+    return {"key": key, "on_change": _take_over, "args": (what, draft, number, position, key)}
+
+
 def _key(what: str, draft: Draft, number: int, position: int) -> str:
+    name = _name(what, draft, number, position)
+    again = state.visit().rounds[name]
+    return f"{name}-{again}" if again else name
+
+
+def _name(what: str, draft: Draft, number: int, position: int) -> str:
     return f"{what}-{draft.number}-{number}-{position}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -76,6 +77,8 @@ class Visit:
     draft: Draft | None = None
     drafts: int = 0
     top: int = 20
+    rounds: Counter[str] = field(default_factory=Counter)
+    """How often the app itself set a control of a sentence, by the control's first key."""
     answers: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What the engine said last, by the build and what it was asked."""
     brush: Brush = Brush()
@@ -96,13 +99,13 @@ class Visit:
     lists: Library | None = None
     """Only where lists live in the session."""
     list: str = ""
-    """The list that papers are kept on, where there are several."""
+    """The list at hand, where there are several: papers are kept on it, and the library shows it."""
     said: str = ""
     """What a button did, to be told once."""
     before: tuple[str, Before | None] = ("", None)
     """The build served now and what the visitor had seen before it."""
     changes: int = 0
-    """How often lists were changed as asked."""
+    """How often lists were changed as asked; the controls of the library are new ones each time."""
     refused: str = ""
     """Why lists could not be changed as asked, shown beside the controls."""
     removed: tuple[tuple[str, ReadingList], ...] = ()
@@ -220,6 +223,7 @@ def start(papers: tuple[QueryPaper, ...], origin: str, note: str = "", id: str =
     here.drafts += 1
     here.draft = Draft(here.drafts, id or new_id(), papers, origin, note)
     here.top = 20
+    here.rounds.clear()
     mark(None)
 
 

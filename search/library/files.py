@@ -23,8 +23,8 @@ MOST_KEPT = 10_000
 """Papers of one file; chosen by hand."""
 LONGEST_NOTE = 20_000
 """Characters; chosen by hand."""
-MOST_TAGS, LONGEST_TAG = 50, 80
-"""Tags of one paper, and the characters of each: every tag of a list is drawn. Chosen by hand."""
+MOST_TAGS, LONGEST_TAG = 50, 255
+"""Tags of one paper, and the characters of each, as long as Zotero's: every tag of a list is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,12 @@ def check_remarks(note: str, tags: Sequence[str]) -> None:
         raise InputError(
             f"A note has {len(note):,} characters but up to {LONGEST_NOTE:,} are kept: shorten it."
         )
-    if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
+    if len(tags) > MOST_TAGS:
+        raise InputError(f"A paper has {len(tags):,} tags but up to {MOST_TAGS} are kept: use fewer.")
+    if long := next((tag for tag in tags if len(tag) > LONGEST_TAG), ""):
         raise InputError(
-            f"A paper has up to {MOST_TAGS} tags of up to {LONGEST_TAG} characters: use fewer or shorter."
+            f"The tag “{long[:40]}…” has {len(long):,} characters "
+            f"but up to {LONGEST_TAG} are kept: shorten it."
         )
 
 

@@ -38,8 +38,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’.+][^\W_]+)*[+#]*")
 _PART = re.compile(r"[^\W_]+")
 _PREFIXES = frozenset(
     """
-    anti auto bi co cross extra high hyper inter intra low macro meta micro mini mono multi near non one over
-    poly post pre pseudo quasi re self semi single sub super trans tri two ultra un under well
+    anti auto bi co cross extra fine high hyper inter intra low macro meta micro mini mono multi near non one
+    over poly post pre pseudo quasi re self semi single sub super trans tri two ultra un under well
     """.split()
 )
 """Parts of joined words that mean little alone: "non-linear" and "non-negative" have little in common."""

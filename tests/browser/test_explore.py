@@ -29,7 +29,8 @@ def test_a_cluster_begins_a_search_and_back_returns(visit: Visit) -> None:
     page = visitor.page
     expect(page.get_by_role("heading", name="Clusters")).to_be_visible()
     name = page.locator("[class*=st-key-cluster-] strong").first.inner_text()
-    visitor.press("Search with this cluster")
+    page.get_by_role("button", name=re.compile("^Search with this cluster: ")).first.click()
+    visitor.settle()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Cluster: {name}")
     assert visitor.titles()
     page.go_back()

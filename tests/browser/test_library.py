@@ -82,7 +82,7 @@ def test_lists_are_made_renamed_deleted_and_taken_back(visit: Visit, home: str) 
     page = visitor.page
     lists = page.get_by_role("combobox", name="List")
     for name in ("Ice", "Sea"):
-        in_manage(page, "New list", name, "Make it")
+        in_manage(page, "New list", name, "Create list")
         expect(lists).to_have_value(name)
     for name in ("Sea ice", "Sea and ice"):
         in_manage(page, "New name for this list", name, "Rename")
@@ -106,7 +106,7 @@ def test_papers_are_moved_marked_removed_and_brought_back(visit: Visit, home: st
     page = visitor.page
     kept = keep_two(visitor)
     titles = page.locator("article.card h3")
-    in_manage(page, "New list", "Later", "Make it")
+    in_manage(page, "New list", "Later", "Create list")
     expect(page.get_by_text("Nothing kept yet")).to_be_visible()
     for name, other in (("Reading list", "Later"), ("Later", "Reading list")):
         page.get_by_label("List", exact=True).click()
@@ -156,6 +156,42 @@ def test_a_paper_of_another_corpus_is_shown_and_exported(visit: Visit, home: str
             download.value.save_as(tmp_path / "written")
             written = (tmp_path / "written").read_text(encoding="utf-8")
             assert [each for each in wanted if each not in written] == [], label
+
+
+def test_lists_that_were_just_added_are_shown(visit: Visit, home: str, tmp_path: Path) -> None:
+    """Also the second time, with several lists, into a list of the same name, and before the page has drawn
+    the file that replaces the last one."""
+    visitor = visit(home=home)
+    page = visitor.page
+    keep_two(visitor)
+    tag = "t" * 91  # as long as lists of 0.7 had them
+    for number, name in enumerate((" Seals  at sea ", "Ice", "Seals at sea", "Reading list", "Ice"), 1):
+        page.get_by_role("radio", name="Read", exact=True).click()  # this filter hides what is new
+        visitor.settle()
+        added = Paper(f"x:{number}", f"Added {number}", ABSTRACT)
+        file = tmp_path / f"{number}.json"
+        file.write_text(dump_lists([ReadingList(name, (Kept(added, tags=(tag,)),))]), encoding="utf-8")
+        page.get_by_role("button", name="Manage lists").click()
+        page.locator("input[type=file]").set_input_files(file)
+        page.get_by_role("button", name="Add its lists").click()
+        expect(page.get_by_text("1 paper added")).to_be_visible()
+        expect(page.get_by_role("combobox", name="List")).to_have_value(" ".join(name.split()))
+        expect(page.locator("article.card h3").filter(has_text=added.title)).to_be_visible()
+        expect(page.get_by_text("1 paper added")).to_have_count(0)
+    visitor.picture("1-added")
+
+
+def test_a_quick_second_file_is_the_one_that_is_added(visit: Visit, home: str, tmp_path: Path) -> None:
+    visitor = visit(home=home).open("library")
+    page = visitor.page
+    page.get_by_role("button", name="Manage lists").click()
+    for name in ("First", "Second"):
+        file = tmp_path / f"{name}.json"
+        file.write_text(dump_lists([ReadingList(name, (Kept(FOREIGN),))]), encoding="utf-8")
+        page.locator("input[type=file]").set_input_files(file)
+        expect(page.get_by_text(file.name)).to_be_visible()
+    page.get_by_role("button", name="Add its lists").click()
+    expect(page.get_by_role("combobox", name="List")).to_have_value("Second")
 
 
 FIELDS = """() => [...document.querySelectorAll("[data-testid=stMultiSelect]")]

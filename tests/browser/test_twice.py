@@ -130,6 +130,31 @@ def test_quick_clicks_on_sentences_are_all_counted(visit: Visit) -> None:
     assert "From a link" not in visitor.text
 
 
+QUESTION_AND_TICK = """async ([question, choice, wait]) => {
+    const named = (all, name) => [...all].find(each => each.innerText.trim() === name);
+    named(document.querySelectorAll("button"), question).click();
+    await new Promise(done => setTimeout(done, wait));
+    const row = document.querySelector('[role=radiogroup][aria-label^="Sentence 1:"]');
+    named(row.querySelectorAll("[role=radio]"), choice).click();
+}"""
+"""A question, and a sentence so soon after it that the page has not drawn the question yet."""
+
+
+def test_a_question_is_not_undone_by_a_quick_click_on_a_sentence(visit: Visit) -> None:
+    visitor = paste(visit().open(), ABSTRACT)
+    rows = visitor.page.locator("[class*=st-key-choice-] [aria-checked=true]")
+    visitor.page.get_by_role("button", name=re.compile("^3 may be result")).click()
+    visitor.settle()
+    for wait in (0, 50, 150, 300) * 2:
+        visitor.press("Whole paper")
+        expect(rows).to_have_text(["Match", "Match", "Match"])
+        visitor.page.evaluate(QUESTION_AND_TICK, ["Same finding", "Avoid", wait])
+        # A click in the moment between the answer and its drawing meets a row that is about to be replaced.
+        expect(rows).to_have_text([re.compile("Avoid|Ignore"), "Ignore", "Match"])
+        visitor.settle()
+        expect(rows).to_have_text([re.compile("Avoid|Ignore"), "Ignore", "Match"])
+
+
 def test_a_very_long_text_is_cut_and_says_so(visit: Visit) -> None:
     visitor = visit().open()
     paste(visitor, ABSTRACT + " More of it follows here, on and on." * 2000)
