@@ -160,6 +160,9 @@ class FolderBuild:
     def source_counts(self, filters: Filters | None = None) -> dict[str, int]:
         return self._store.source_counts(filters)
 
+    def origin_counts(self, limit: int = 1000) -> dict[str, int]:
+        return self._store.origin_counts(limit)
+
     def facet_shares(self) -> dict[Facet, float]:
         return self._store.facet_shares()
 

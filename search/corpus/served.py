@@ -165,6 +165,10 @@ class Served(Protocol):
 
     def source_counts(self, filters: Filters | None = None) -> dict[str, int]: ...
 
+    def origin_counts(self, limit: int = 1000) -> dict[str, int]:
+        """How papers came from live sources, for those that did; the most frequent first."""
+        ...
+
     def facet_shares(self) -> dict[Facet, float]:
         """The part of all labelled sentences that each facet has."""
         ...
