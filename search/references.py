@@ -39,7 +39,10 @@ def pack(reference: Reference) -> str:
 
 def unpack(text: str) -> Reference:
     """The reverse of `pack`; ValueError or TypeError for a text that it did not write."""
-    return from_dict(json.loads(text)) if text else EMPTY
+    try:
+        return from_dict(json.loads(text)) if text else EMPTY
+    except RecursionError:
+        raise ValueError("a reference is too deep") from None
 
 
 def from_dict(values: Any) -> Reference:

@@ -31,10 +31,12 @@ from search.corpus.store import Snapshot, Store
 from search.corpus.store.tables import CONFIG
 from search.corpus.vector_file import VectorFile
 from search.engine import Engine
-from search.errors import CorpusError
+from search.errors import CorpusError, TriptychError
+from search.exports import FORMATS, export
 from search.settings import Settings
 from search.text.sentences import split_paper
-from search.types import Document, Filters, Paper
+from search.topics import explore
+from search.types import Document, Filters, Paper, Query
 from tests.miniature import build_miniature
 from tests.random_encoder import RandomEncoder
 
@@ -156,6 +158,40 @@ def test_values_that_make_no_sense_are_said_or_shown(corpus: Path, change: str) 
         connection.execute(change)
     with Snapshot.open(path) as snapshot, suppress(CorpusError):
         assert len(snapshot.papers_by_row([0, 1])) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "authors = [NULL]",
+        "fields = [NULL, '']",
+        "doi = NULL, venue = NULL, url = NULL",
+        "id = NULL",
+        "reference = repeat('[', 5000)",
+        "reference = '{\"volume\": [[1]]}'",
+        "paper_row = paper_row + 7",
+        "year = -32768, title = chr(0)",
+    ],
+)
+def test_values_of_a_stranger_never_end_in_a_fault(corpus: Path, change: str) -> None:
+    """They are shown or said, wherever they are met: in a search, an export, a look-up, a topic."""
+    folder = layout.current_build(corpus)
+    with duckdb.connect(str(folder / layout.STORE)) as connection:
+        connection.execute(f"UPDATE papers SET {change}")
+    sign(folder)
+    engine: Engine | None = None
+    with suppress(TriptychError):
+        engine = Engine.open(corpus)
+    if engine is None:
+        return
+    with suppress(TriptychError):
+        results = engine.search(Query((engine.read_text("Fraud costs banks. We grow trees."),), top=5))
+        for format in FORMATS:
+            export(results, format).encode()
+    with suppress(TriptychError):
+        engine.store.find("study of fraud")
+    with suppress(TriptychError):
+        explore(engine, "fraud")
 
 
 def test_the_pointer_names_a_build_of_the_corpus(corpus: Path, tmp_path: Path) -> None:

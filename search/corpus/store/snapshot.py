@@ -187,6 +187,9 @@ class Snapshot:
     def sentence_offsets(self) -> NDArray[np.int64]:
         """[P + 1]: the sentences of paper row p are the rows offsets[p]:offsets[p + 1]."""
         counts = self._column("SELECT sentence_count FROM papers ORDER BY paper_row")
+        (ends,) = self._rows("SELECT min(paper_row) AS first, max(paper_row) AS last FROM papers")
+        if len(counts) and ends != {"first": 0, "last": len(counts) - 1}:
+            raise damaged(self._path, f"numbers its {len(counts)} papers in a foreign way")
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
     def paper_rows(self, filters: Filters) -> NDArray[np.int32] | None:

@@ -198,16 +198,19 @@ def _sentence_lists(papers: Sequence[Paper]) -> pa.Array:
 
 
 def paper_of(row: dict[str, Any]) -> Paper:
-    """The paper in a row with `id`, FIELD_LIST and `sentences`."""
-    text = row["abstract"] or row["title"]
+    """The paper in a row with `id`, FIELD_LIST and `sentences`; what a stranger left out is empty."""
+    texts: dict[str, Any] = {name: row[name] or "" for name in _TEXTS}
+    text = texts["abstract"] or texts["title"]
+    if not row["id"]:
+        raise TypeError("a paper has no id")
     return Paper(
         id=row["id"],
-        authors=tuple(row["authors"]),
+        authors=tuple(filter(None, row["authors"])),
         year=row["year"],
-        fields=tuple(row["fields"]),
+        fields=tuple(filter(None, row["fields"])),
         sentences=tuple(_sentence_of(sentence, text) for sentence in row["sentences"]),
         reference=unpack(row["reference"]),
-        **{name: row[name] for name in _TEXTS},
+        **texts,
     )
 
 
