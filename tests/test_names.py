@@ -85,6 +85,19 @@ def test_names_in_one_text(text: str, names: tuple[str, ...]) -> None:
     assert authors_of(text) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ada Author; Bob Bee et al.", ("Ada Author", "Bob Bee")),
+        ("Author A.; Bee B., et al.", ("Author, A.", "Bee, B.")),
+        ("王伟, 李娜", ("王伟", "李娜")),
+        ("王, 小明", ("王, 小明",)),
+    ],
+)
+def test_names_with_more_behind_them_and_without_spaces(text: str, names: tuple[str, ...]) -> None:
+    assert authors_of(text) == names
+
+
 def test_names_with_nothing_between_them() -> None:
     assert split_joined("Ada AuthorBob McBeeCarl D. Cee") == ["Ada Author", "Bob McBee", "Carl D. Cee"]
     assert split_joined("Ada Author") == ["Ada Author"]
