@@ -164,3 +164,23 @@ def test_names_in_bibtex_that_are_not_bibtex() -> None:
         ("Author, Ada",),
         ("Author, A.", "Bee, B."),
     ]
+
+
+def test_organisations_are_not_turned_round_by_an_export() -> None:
+    names = ("World Health Organization", "CONSORT Grp", "United Nations", "Rain Lab", "Press, William H.")
+    (paper,) = read_bytes(
+        exports.write([Citation(Paper("x", "Rain", authors=names))], "bibtex").encode(), "x.bib"
+    )
+    assert isinstance(paper, Paper)
+    assert paper.authors == names
+
+
+@pytest.mark.parametrize(
+    "name", ["Author, Ada B.", "Author, Ada Bee", "Author Bee, Ada Cee", "Author, A. B."]
+)
+def test_a_lone_name_comes_back_from_a_table(name: str) -> None:
+    (paper,) = read_bytes(
+        exports.write([Citation(Paper("x", "Rain", authors=(name,)))], "csv").encode(), "x.csv"
+    )
+    assert isinstance(paper, Paper)
+    assert paper.authors == (name,)

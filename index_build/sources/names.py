@@ -74,6 +74,8 @@ def _is_one_name(parts: list[str]) -> bool:
     first, second = parts
     if _is_given(second) or first[:1].islower():
         return True
+    if " " not in first and not is_initials(first) and not is_initials(second.split()[0]):
+        return True
     alone = " " not in first or not (is_initials(first.split()[-1]) or is_initials(first.split()[0]))
     return alone and " " not in second
 
