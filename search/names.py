@@ -8,7 +8,9 @@ from dataclasses import dataclass
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv|2nd|3rd|4th)\.?", re.IGNORECASE)
 _GROUP = re.compile(
     r"\b(?:team|group|collaboration|consortium|society|committee|network|association|institute|university|study|"
-    r"investigators|ltd|inc|gmbh|the|of)\b",
+    r"investigators|ltd|inc|gmbh|the|of|organi[sz]ation|council|agency|ministry|department|foundation|federation|"
+    r"hospital|laboratory|laboratories|lab|commission|corporation|academy|center|centre|centers|centres|bureau|"
+    r"grp|initiative|programme|nations|alliance|college)\b",
     re.IGNORECASE,
 )
 _NO_INITIALS = frozenset({"UK", "USA", "EU", "UN", "II", "III", "IV"})

@@ -85,6 +85,19 @@ def test_names_in_one_text(text: str, names: tuple[str, ...]) -> None:
     assert authors_of(text) == names
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ada Author; Bob Bee et al.", ("Ada Author", "Bob Bee")),
+        ("Author A.; Bee B., et al.", ("Author, A.", "Bee, B.")),
+        ("王伟, 李娜", ("王伟", "李娜")),
+        ("王, 小明", ("王, 小明",)),
+    ],
+)
+def test_names_with_more_behind_them_and_without_spaces(text: str, names: tuple[str, ...]) -> None:
+    assert authors_of(text) == names
+
+
 def test_names_with_nothing_between_them() -> None:
     assert split_joined("Ada AuthorBob McBeeCarl D. Cee") == ["Ada Author", "Bob McBee", "Carl D. Cee"]
     assert split_joined("Ada Author") == ["Ada Author"]
@@ -151,3 +164,23 @@ def test_names_in_bibtex_that_are_not_bibtex() -> None:
         ("Author, Ada",),
         ("Author, A.", "Bee, B."),
     ]
+
+
+def test_organisations_are_not_turned_round_by_an_export() -> None:
+    names = ("World Health Organization", "CONSORT Grp", "United Nations", "Rain Lab", "Press, William H.")
+    (paper,) = read_bytes(
+        exports.write([Citation(Paper("x", "Rain", authors=names))], "bibtex").encode(), "x.bib"
+    )
+    assert isinstance(paper, Paper)
+    assert paper.authors == names
+
+
+@pytest.mark.parametrize(
+    "name", ["Author, Ada B.", "Author, Ada Bee", "Author Bee, Ada Cee", "Author, A. B."]
+)
+def test_a_lone_name_comes_back_from_a_table(name: str) -> None:
+    (paper,) = read_bytes(
+        exports.write([Citation(Paper("x", "Rain", authors=(name,)))], "csv").encode(), "x.csv"
+    )
+    assert isinstance(paper, Paper)
+    assert paper.authors == (name,)

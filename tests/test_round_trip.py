@@ -206,3 +206,11 @@ def test_names_in_a_title_are_protected():
     abstract = "We apply the method of Kalman to rain in Africa. Rain falls. The rain of Africa is warm."
     file = write([Citation(Paper("x", "Kalman Filters for Rain in Africa with LSTMs", abstract))], "bibtex")
     assert "title = {{Kalman} Filters for Rain in {Africa} with {LSTMs}}" in file
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_comes_back_from_a_table(kind: Kind) -> None:
+    paper = Paper("acl:1", "Rain", "It rains.", ("Author, Ada",), 2017, reference=replace(FULL, kind=kind))
+    (read,) = read_bytes(write([Citation(paper)], "csv").encode(), "export.csv")
+    assert isinstance(read, Paper)
+    assert read.reference.kind is kind

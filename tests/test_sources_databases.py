@@ -289,3 +289,15 @@ def test_a_single_work_of_europe_pmc_in_short() -> None:
         json.dumps({"id": "31", "source": "MED", "title": "Rain", "authorString": "Author A, Bee B."})
     )
     assert (paper.pmid, paper.authors, paper.source) == ("31", ("Author, A", "Bee, B"), "europe-pmc")
+
+
+@pytest.mark.parametrize(
+    "angles",
+    [r"\ensuremath{<} \ensuremath{>}", r"\ifmmode<\else\textless\fi{} \ifmmode>\else\textgreater\fi{}"],
+)
+def test_sici_dois_as_mendeley_and_jabref_write_them(angles: str) -> None:
+    left, right = angles.split(" ")
+    paper = only(
+        f"@article{{a, title={{Rain}}, doi={{10.1002/1097-4636(200007)51:1{left}1::AID-JBM1{right}3.0.CO;2-Z}}}}"
+    )
+    assert paper.doi == "10.1002/1097-4636(200007)51:1<1::aid-jbm1>3.0.co;2-z"

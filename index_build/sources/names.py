@@ -9,14 +9,17 @@ from index_build.markup import in_one_line
 from search.names import divide, is_initials, is_suffix
 
 _AND = re.compile(r",? and |,? & | et al\.?$")
-_NUMBERED = re.compile(r"(?<!\s)\s*\(\d{5,}\)$")
+_ADDED = re.compile(r"(?<!\s)\s*\(\d{5,}\)$|(?<=\w),? et al\.?$|(?<=\.),? et al\.?$")
+"""What databases write behind a name: its number, or that there are more."""
+_OF_CHINA = re.compile(r"[\u4e00-\u9fff]{2,4}")
+"""A whole name without a space."""
 _JOINED = re.compile(r"(?<=[a-zß-öø-ÿ.])(?=[A-ZÀ-ÖØ-Þ])")
 _PREFIXES = frozenset({"Mc", "Mac", "De", "Di", "Da", "Du", "La", "Le", "Van", "Fitz", "El", "Al"})
 
 
 def tidy_names(names: Iterable[str]) -> tuple[str, ...]:
     """The names that are not empty, in order; two authors may have the same."""
-    tidied = (_NUMBERED.sub("", in_one_line(name)).strip(" ,;") for name in names)
+    tidied = (_ADDED.sub("", in_one_line(name)).strip(" ,;") for name in names)
     return tuple(str(divide(name)) for name in tidied if name and not _is_placeholder(name))
 
 
@@ -42,6 +45,8 @@ def split_names(text: str) -> list[str]:
 def _split_at_commas(text: str) -> list[str]:
     """Names in a list with commas, where a comma may also stand between family and given name."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
+    if all(map(_OF_CHINA.fullmatch, parts)):
+        return parts
     if len(parts) < 2 or _is_one_name(parts):
         return [", ".join(parts)]
     if text.count(".") == 1 and text.endswith("."):  # PubMed's tables: "Family AB, Family CD."
@@ -68,6 +73,8 @@ def _is_one_name(parts: list[str]) -> bool:
         return False
     first, second = parts
     if _is_given(second) or first[:1].islower():
+        return True
+    if " " not in first and not is_initials(first) and not is_initials(second.split()[0]):
         return True
     alone = " " not in first or not (is_initials(first.split()[-1]) or is_initials(first.split()[0]))
     return alone and " " not in second

@@ -84,7 +84,9 @@ _DOI = re.compile(
     r"(?:[^\s\"<>\ud800-\udfff]|<[\w./-]{1,20}::?[\w./-]{1,30}>(?=\d)){1,2000}"
 )
 _ANGLES = re.compile(
-    r"\{?\\text(less|greater)(?:\{\}|\}| )?|\{?\$(<|>)\$\}?|\\?&(?:amp;)?(lt|gt);|%3([CE])", re.IGNORECASE
+    r"\\ifmmode[<>]\\else\\text(less|greater)\\fi(?:\{\})?|\\ensuremath\{([<>])\}|"
+    r"\{?\\text(less|greater)(?:\{\}|\}| )?|\{?\$(<|>)\$\}?|\\?&(?:amp;)?(lt|gt);|%3([CE])",
+    re.IGNORECASE,
 )
 
 

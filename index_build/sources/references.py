@@ -228,7 +228,8 @@ _KINDS = {
         "book review|business article|magazines|ieee magazines|peer review|retraction",
         Kind.PROCEEDINGS_PAPER: "proceedings paper|proceedings article|paper conference|conference paper|"
         "conferencepaper|conference|conference proceeding|conference proceedings|conference article|"
-        "inproceedings|ieee conferences|proceedings|conference review|meeting abstract|congress|congresses",
+        "inproceedings|ieee conferences|conference review|meeting abstract|congress|congresses",
+        Kind.PROCEEDINGS: "proceedings|proceedings series",
         Kind.CHAPTER: "chapter|book chapter|booksection|book section|book part|booksection|incollection|"
         "inbook|reference book chapter|book track",
         Kind.BOOK: "book|monograph|edited book|reference book|books|book set|book series|collection",

@@ -35,7 +35,7 @@ def _row(rank: int, citation: Citation) -> list[str]:
         citation.likeness.value if citation.likeness else "",
         paper.id,
         paper.title,
-        "; ".join(paper.authors),
+        _names(paper.authors),
         str(paper.year or ""),
         paper.venue,
         "; ".join(paper.fields),
@@ -51,6 +51,12 @@ def _row(rank: int, citation: Citation) -> list[str]:
         paper.reference.note,
     ]
     return [inert(cell) for cell in cells]
+
+
+def _names(names: tuple[str, ...]) -> str:
+    """Names with semicolons between them; one behind a lone name with a comma keeps it one."""
+    family, comma, given = names[0].partition(", ") if len(names) == 1 else ("", "", "")
+    return "; ".join(names) + (";" if comma and " " in family and " " in given else "")
 
 
 def _text(value: str | tuple[str, ...]) -> str:
