@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from index_build.fetch import zotero
@@ -19,6 +20,9 @@ from search.corpus.store import Store
 from search.errors import CorpusError
 from search.settings import Settings
 from search.types import Paper, Progress
+
+TOGETHER = 500
+"""Records whose origins are noted at a time; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +87,14 @@ def _told_by(item: Paper | Reject, source: str, rights: str) -> Paper | Reject:
 
 def _with_origins(items: Iterator[Paper | Reject], journal: Journal, origin: str) -> Iterator[Paper | Reject]:
     """Papers with every way they ever came: a record that is read anew forgets none."""
-    for item in items:
-        if isinstance(item, Paper):
-            record = f"{item.source} {item.id}"
-            journal.add_origins([record], origin)
-            known = journal.origins(record)
-            item = replace(item, reference=replace(item.reference, origins=known))
-        yield item
+    while some := list(islice(items, TOGETHER)):
+        names = [f"{item.source} {item.id}" if isinstance(item, Paper) else "" for item in some]
+        journal.add_origins(filter(None, names), origin)
+        known = journal.origins(names)
+        for name, item in zip(names, some, strict=True):
+            if isinstance(item, Paper):
+                item = replace(item, reference=replace(item.reference, origins=known[name]))
+            yield item
 
 
 def mark_withdrawn(corpus: Path, ids: list[str]) -> int:
