@@ -14,7 +14,7 @@ from index_build.fetch.journal import Journal, KeptPage, Run, raw_folder
 from index_build.fetch.marking import WITHDRAWN
 from index_build.importing import Summary, import_papers
 from index_build.publish import only_writer
-from index_build.sources.rejects import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, log, reject
 from search.corpus.layout import STORE
 from search.corpus.store import Store
 from search.errors import CorpusError
@@ -59,10 +59,15 @@ def _papers(journal: Journal, run: Run, settings: Settings) -> Iterator[Paper | 
         name = page.source or run.wish.source
         place = place_of(name, settings)
         file = str(journal.folder / journal.file_of(run, page.key))
-        count = 0
-        for item in reader_of(name).read(_body(journal, run, page), file):
-            count += 1
-            yield _told_by(item, place.title, place.rights)
+        count, body = 0, _body(journal, run, page)
+        try:
+            for item in reader_of(name).read(body, file):
+                count += 1
+                yield _told_by(item, place.title, place.rights)
+        except Exception as error:  # no answer ends an import
+            log.warning("%s after %d records: %r", file, count, error)
+            yield reject(file, f"after record {count}", Reason.FAULT)
+            continue
         if count < page.records - len(page.gone) and not page.source:
             yield reject(file, f"after record {count}", Reason.UNFINISHED)
 
