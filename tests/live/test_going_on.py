@@ -118,7 +118,8 @@ def test_short_campaigns(arguments: list[str], capsys: pytest.CaptureFixture[str
         b"",
         b"null",
         b'{"data": [1, null, []], "results": [1, null], "notes": [7, {"content": 3}], '
-        b'"collection": [2, "withdrawn"], "message": {"items": [5, {"updated-by": 3}]}, "is_retracted": true}',
+        b'"collection": [2, "withdrawn"], "is_retracted": true, '
+        b'"message": {"items": [5, {"updated-by": 3}]}}',
         b"<PubmedArticleSet><PubmedArticle>Retracted Publication</PubmedArticle></PubmedArticleSet>",
     ],
 )
