@@ -64,7 +64,7 @@ def _checked(name: str, value: Any) -> Any:
 
 PRINTED_TOGETHER = (
     "kind", "genre", "date", "volume", "issue", "pages", "number", "series", "edition", "publisher",
-    "place", "event", "editors", "container", "short_venue", "note", "accessed",
+    "place", "event", "editors", "container", "short_venue", "note", "accessed", "status",
 )  # fmt: skip
 """What describes one publication: the volume of a journal does not go with the number of its preprint."""
 

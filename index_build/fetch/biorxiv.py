@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -136,8 +136,10 @@ def _withdrawn(body: bytes) -> set[str]:
         return set()
     records = parse_json(Answer(200, {}, body)).get("collection", ())
     return {
-        f"doi:{doi_of(each.get('doi'))}"
-        for each in records
-        if "withdrawn" in str(each.get("type", "")).lower()
-        or str(each.get("title", "")).upper().startswith("WITHDRAWN")
+        f"doi:{doi_of(each.get('doi'))}" for each in records if isinstance(each, dict) and _is_withdrawn(each)
     }
+
+
+def _is_withdrawn(record: Mapping[str, object]) -> bool:
+    title = str(record.get("title", "")).upper()
+    return "withdrawn" in str(record.get("type", "")).lower() or title.startswith("WITHDRAWN")

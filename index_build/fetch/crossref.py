@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from index_build.fetch.asking import Asking, calls_for, require, with_days
 from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.marking import RETRACTED, marked
 from index_build.fetch.reading import list_of, parse_json, parse_object, total_of
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Unreadable, Wish
-from index_build.sources import crossref as reader
 from index_build.sources import read_bytes
 from index_build.sources.records import doi_of
 from index_build.sources.rejects import Reject
@@ -115,12 +115,13 @@ def _retracted(body: bytes) -> set[str]:
     """Works that a notice of retraction, withdrawal or removal has updated."""
     if b'"updated-by"' not in body:
         return set()
-    value = parse_json(Answer(200, {}, body))
-    works = value.get("message", {}).get("items", [])
-    return {
-        reader.to_paper(work).id
-        for work in works
-        if any(
-            each.get("type") in ("retraction", "withdrawal", "removal") for each in work.get("updated-by", ())
-        )
-    }
+    message = parse_json(Answer(200, {}, body)).get("message", {})
+    return {f"doi:{doi_of(work.get('DOI'))}" for work in message.get("items", ()) if _is_retracted(work)}
+
+
+def _is_retracted(work: Any) -> bool:
+    updates = work.get("updated-by") if isinstance(work, dict) else None
+    return any(
+        isinstance(each, dict) and each.get("type") in ("retraction", "withdrawal", "removal")
+        for each in updates or ()
+    )

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -261,12 +261,14 @@ class Journal:
             self._connection.executemany("insert or ignore into origins values (?, ?)", rows)
             self._connection.execute("commit")
 
-    def origins(self, record: str) -> tuple[str, ...]:
-        """From where a record has ever come, in the order of the alphabet."""
-        return tuple(
-            str(each)
-            for (each,) in self._do("select origin from origins where record = ? order by origin", record)
-        )
+    def origins(self, records: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """From where each of some records has ever come, in the order of the alphabet."""
+        found: dict[str, tuple[str, ...]] = dict.fromkeys(records, ())
+        among = "(select value from json_each(?))"
+        query = f"select record, origin from origins where record in {among} order by origin"
+        for record, origin in self._do(query, json.dumps(list(found))):
+            found[record] += (origin,)
+        return found
 
     def set_missing(self, wish: Wish, missing: Mapping[str, str]) -> None:
         """Identifiers of a list that no source knows, or knows without an abstract, and which it is."""

@@ -10,7 +10,6 @@ from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.marking import RETRACTED, marked
 from index_build.fetch.reading import list_of, parse_json, parse_object, total_of
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Wish
-from index_build.sources import openalex as reader
 from index_build.sources import read_bytes
 from index_build.sources.records import arxiv_of, doi_of, pmid_of
 from index_build.sources.rejects import Reject
@@ -161,4 +160,8 @@ def _retracted(body: bytes) -> set[str]:
         return set()
     value = parse_json(Answer(200, {}, body))
     works = value.get("results", []) if isinstance(value, dict) else []
-    return {reader.to_paper(work).id for work in works if isinstance(work, dict) and work.get("is_retracted")}
+    return {
+        f"openalex:{str(work.get('id')).rsplit('/', 1)[-1]}"
+        for work in works
+        if isinstance(work, dict) and work.get("is_retracted") is True
+    }

@@ -147,6 +147,8 @@ def read(body: bytes, name: str) -> Iterator[Paper | Reject]:
     value = json.loads(body)
     records = value.get("data", []) if isinstance(value, dict) else value
     for place, record in enumerate(records, start=1):
-        inside = record.get("citingPaper", record.get("citedPaper", record)) if record else None
+        if not isinstance(record, dict):
+            continue
+        inside = record.get("citingPaper", record.get("citedPaper", record))
         if inside and _ids([inside]) != ("None",):
             yield convert(record, reader.to_paper, name, f"record {place}", json.dumps(record)[:500])

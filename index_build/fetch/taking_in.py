@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 from index_build.fetch import zotero
@@ -13,12 +14,15 @@ from index_build.fetch.journal import Journal, KeptPage, Run, raw_folder
 from index_build.fetch.marking import WITHDRAWN
 from index_build.importing import Summary, import_papers
 from index_build.publish import only_writer
-from index_build.sources.rejects import Reason, Reject, reject
+from index_build.sources.rejects import Reason, Reject, log, reject
 from search.corpus.layout import STORE
 from search.corpus.store import Store
 from search.errors import CorpusError
 from search.settings import Settings
 from search.types import Paper, Progress
+
+TOGETHER = 500
+"""Records whose origins are noted at a time; chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +59,15 @@ def _papers(journal: Journal, run: Run, settings: Settings) -> Iterator[Paper | 
         name = page.source or run.wish.source
         place = place_of(name, settings)
         file = str(journal.folder / journal.file_of(run, page.key))
-        count = 0
-        for item in reader_of(name).read(_body(journal, run, page), file):
-            count += 1
-            yield _told_by(item, place.title, place.rights)
+        count, body = 0, _body(journal, run, page)
+        try:
+            for item in reader_of(name).read(body, file):
+                count += 1
+                yield _told_by(item, place.title, place.rights)
+        except Exception as error:  # no answer ends an import
+            log.warning("%s after %d records: %r", file, count, error)
+            yield reject(file, f"after record {count}", Reason.FAULT)
+            continue
         if count < page.records - len(page.gone) and not page.source:
             yield reject(file, f"after record {count}", Reason.UNFINISHED)
 
@@ -83,13 +92,14 @@ def _told_by(item: Paper | Reject, source: str, rights: str) -> Paper | Reject:
 
 def _with_origins(items: Iterator[Paper | Reject], journal: Journal, origin: str) -> Iterator[Paper | Reject]:
     """Papers with every way they ever came: a record that is read anew forgets none."""
-    for item in items:
-        if isinstance(item, Paper):
-            record = f"{item.source} {item.id}"
-            journal.add_origins([record], origin)
-            known = journal.origins(record)
-            item = replace(item, reference=replace(item.reference, origins=known))
-        yield item
+    while some := list(islice(items, TOGETHER)):
+        names = [f"{item.source} {item.id}" if isinstance(item, Paper) else "" for item in some]
+        journal.add_origins(filter(None, names), origin)
+        known = journal.origins(names)
+        for name, item in zip(names, some, strict=True):
+            if isinstance(item, Paper):
+                item = replace(item, reference=replace(item.reference, origins=known[name]))
+            yield item
 
 
 def mark_withdrawn(corpus: Path, ids: list[str]) -> int:

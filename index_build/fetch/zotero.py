@@ -186,7 +186,8 @@ def read(body: bytes, name: str) -> Iterator[Paper | Reject]:
 
 def read_library(bodies: Iterable[bytes], name: str) -> Iterator[Paper | Reject]:
     """The papers of all pages, each with the notes that its reader wrote on it."""
-    items = {str(item.get("key")): item for body in bodies for item in json.loads(body)}
+    given = (item for body in bodies for item in json.loads(body) if isinstance(item, dict))
+    items = {str(item.get("key")): item for item in given}
     notes: dict[str, list[str]] = defaultdict(list)
     for item in items.values():
         data = item.get("data", {})

@@ -77,8 +77,9 @@ def watch() -> None:
     if job is None:
         return
     if not job.finished:
-        st.progress(job.share, "Stopping…" if job.stopping else job.text)
-        if job.stoppable and job.step in ("", "fetch"):
+        can_stop = job.stoppable and job.step in ("", "fetch")  # what comes then is over soon
+        st.progress(job.share, "Stopping…" if job.stopping and can_stop else job.text)
+        if can_stop:
             st.button("Stop", icon=":material/stop:", on_click=corpora.jobs().stop, disabled=job.stopping)
     elif job.error:
         st.warning(plain(job.error), icon=":material/info:")

@@ -97,7 +97,7 @@ def form() -> None:
         label = "Fetch" if records is None else f"Fetch {counted(records, 'record')}"
         if records == 0:
             st.caption("There is nothing to fetch: ask for something else.")
-        elif st.button(label, type="primary", icon=":material/download:"):
+        elif st.button(label, type="primary", icon=":material/download:", disabled=corpora.jobs().is_busy):
             begin([wish], f"Fetching from {FORMS[source].title}")
             st.rerun()
 
@@ -188,7 +188,7 @@ def known() -> None:
         if wish.source not in SOURCES:
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
-            unfinished = run is not None and not run.taken_in
+            unfinished = run is not None and not run.taken_in and not corpora.jobs().is_busy
             told = plain(source_of(wish).told(wish))
             st.markdown(f"{told}  \n:gray[{plain(_state_of(run))}]", width="stretch")
             if unfinished:
@@ -208,6 +208,8 @@ def _state_of(run: Run | None) -> str:
     of = f" of {run.announced:,}" if run.announced is not None else ""
     if run.taken_in:
         return f"{run.received:,}{of} records, {run.began[:10]}"
+    if corpora.jobs().is_busy:
+        return "under way"
     return f"not finished: {run.received:,}{of} records so far"
 
 

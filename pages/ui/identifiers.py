@@ -29,9 +29,14 @@ def take_up(named: str, use: Callable[[str], None]) -> None:
     """Begins with the paper if the corpus has it; else it is offered to ask the sources."""
     found = state.engine().store.find(named, 1)
     if found:
-        st.session_state.pop(WANTED, None)
+        forget()
         use(found[0].id)
     st.session_state[WANTED] = named
+
+
+def forget() -> None:
+    """Something else is searched for now."""
+    st.session_state.pop(WANTED, None)
 
 
 def offer() -> None:
@@ -59,7 +64,7 @@ def ask(named: str, key: str) -> None:
         if paper is None:
             st.warning(f"No source knows {plain(str(identifier))}: check it, or paste title and abstract.")
             return
-        st.session_state.pop(WANTED, None)
+        forget()
         read = state.compute(state.engine().read, paper.title, paper.abstract)
         told = paper.reference.abstract_from
         missing = (

@@ -51,6 +51,7 @@ def _paste() -> None:
             if named := identifiers.named_in(text or ""):
                 identifiers.take_up(named, use)
             else:
+                identifiers.forget()
                 links.begin_with_text(text or "")
                 st.rerun()
     identifiers.offer()

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from index_build.fetch.journal import Journal, only_fetcher
+from index_build.fetch.taking_in import take_in
 from index_build.fetch.updating import fetch_all, take_in_again
-from index_build.fetch.values import Stopped
+from index_build.fetch.values import Answer, Call, Page, Stopped, Wish
 from search.corpus.layout import STORE
 from search.errors import CorpusError
+from search.settings import Settings
 from tests.campaign import live
 from tests.campaign.__main__ import main
 from tests.campaign.live import WISHES, fingerprint, stored_titles
@@ -105,3 +107,33 @@ def test_the_campaign_finds_what_goes_wrong(servers: Servers, tmp_path: Path) ->
 @pytest.mark.parametrize("arguments", [["sources", "--times", "13"], ["fetch-kill", "--times", "2"]])
 def test_short_campaigns(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "source", ["openalex", "crossref", "semanticscholar", "biorxiv", "openreview", "pubmed"]
+)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b'{"data": [1, null, []], "results": [1, null], "notes": [7, {"content": 3}], '
+        b'"collection": [2, "withdrawn"], "is_retracted": true, '
+        b'"message": {"items": [5, {"updated-by": 3}]}}',
+        b"<PubmedArticleSet><PubmedArticle>Retracted Publication</PubmedArticle></PubmedArticleSet>",
+    ],
+)
+def test_no_answer_ends_an_import(source: str, body: bytes, tmp_path: Path) -> None:
+    """What a source sends is a stranger's, and a page that cannot be read is rejected with its place."""
+    settings = Settings(corpus=tmp_path)
+    with Journal(tmp_path) as journal:
+        wish = {"biorxiv": WISHES["biorxiv"], "openreview": WISHES["openreview"]}.get(
+            source, Wish(source, text="x")
+        )
+        run, call = journal.begin(wish), Call(source)
+        journal.keep(run, call, Answer(200, {}, body))
+        journal.add_page(run, 0, Page(call.key, ("a", "b")))
+        journal.end(run, (), {})
+        summary = take_in(tmp_path, journal, run, settings).summary
+    assert summary.rejected
+    assert summary.stored.added == 0

@@ -63,9 +63,8 @@ def turn(library: Library | None, values: dict[str, Any]) -> None:
             library.version += 1
             item = library.items[value]
             item["version"] = library.version
-            item["data"]["note" if "note" in name else "title"] = (
-                "Changed" if "note" in name else "Changed title"
-            )
+            data = item["data"]
+            data |= {"note": "Changed"} if "note" in name else {"title": f"{data['title']} revised"}
         else:
             setattr(library, name, value)
 
