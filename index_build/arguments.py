@@ -34,6 +34,7 @@ EXAMPLES = {
   python -m index_build demo
   python -m index_build demo --all --out arxiv
 """,
+    "compact": "examples:\n  python -m index_build compact --out corpus\n",
     "status": "examples:\n  python -m index_build status corpus --json\n",
     "verify": "examples:\n  python -m index_build verify corpus && echo sound\n",
     "merges": "examples:\n  python -m index_build merges --out corpus --csv merges.csv\n",
@@ -128,6 +129,10 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "build": ("import files and make a corpus that can be searched", _build_options),
     "add": ("add files to a corpus that is there; the old build is served until they are in", _add_options),
     "demo": ("fetch a sample of arXiv and make the demo corpus", _demo_options),
+    "compact": (
+        "make one segment of a corpus that grew, which is searched a little faster",
+        _add_build_options,
+    ),
     "status": ("show what a corpus holds", _corpus_options),
     "verify": ("check every file of a corpus", _corpus_options),
     "merges": ("show which records became one paper, and why", _merges_options),
