@@ -28,16 +28,28 @@ BATCH = 2000
 
 
 def make_corpus(base: Path, out: Path, papers: int, progress: Progress | None = None) -> Manifest:
-    """A corpus of this many papers in `out`, made from the built corpus `base`; kept if it is there."""
+    """A corpus of this many papers in `out`, made from the built corpus `base`; kept if it is there.
+
+    One that was interrupted goes on where it stopped.
+    """
     pattern = Pattern(base)
     current = served(out)
     if current and (current.papers, current.encoder) == (papers, pattern.id):
         return current
-    shutil.rmtree(out, ignore_errors=True)
-    with Store.create(out / layout.STORE) as store:
-        for start in range(0, papers, BATCH):
-            store.add([pattern.paper(number) for number in range(start, min(start + BATCH, papers))])
+    if current and (current.papers > papers or current.encoder != pattern.id):
+        shutil.rmtree(out)
+    fill(out, pattern, papers, progress)
     return build(out, Settings(encoder=pattern.encoder_name), progress, pattern)
+
+
+def fill(out: Path, pattern: Pattern, papers: int, progress: Progress | None = None) -> None:
+    """Store the papers of the pattern up to this many; those that are there stay."""
+    path = out / layout.STORE
+    with Store.open(path, read_only=False) if path.exists() else Store.create(path) as store:
+        for start in range(store.counts().papers, papers, BATCH):
+            store.add([pattern.paper(number) for number in range(start, min(start + BATCH, papers))])
+            if progress:
+                progress("import", min(start + BATCH, papers), papers)
 
 
 class Pattern:

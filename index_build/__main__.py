@@ -60,6 +60,16 @@ def _add(args: argparse.Namespace) -> int:
     return _import_and_serve(args, settings)
 
 
+def _compact(args: argparse.Namespace) -> int:
+    settings = _settings(args)
+    _require_store(settings.corpus, "make it with `python -m index_build build`")
+    if args.encoder is None and served(settings.corpus) is not None:
+        from index_build.steps import as_built  # not before it is needed, as in `_serve`
+
+        settings = as_built(settings)
+    return _serve(args, settings, None, whole=True)
+
+
 def _require_store(corpus: Path, advice: str) -> None:
     if not (corpus / STORE).is_file():
         raise CorpusError(f"There is no corpus in {corpus}: {advice}.")
@@ -83,9 +93,9 @@ def _demo(args: argparse.Namespace) -> int:
     return _serve(args, settings, summary)
 
 
-def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None) -> int:
-    """Build what the store holds now, unless it holds nothing."""
-    from index_build.steps import build  # not before it is needed: torch takes seconds to load
+def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None, whole: bool = False) -> int:
+    """Build what the store holds now, unless it holds nothing; `whole` as one segment."""
+    from index_build.steps import build, compact  # not before it is needed: torch takes seconds to load
 
     if summary is not None:
         if not args.json:
@@ -94,7 +104,7 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
             raise InputError("No paper could be taken in: see the reasons above and the rejects file.")
     started = time.monotonic()
     with ProgressLine(args.quiet) as progress:
-        manifest = build(settings.corpus, settings, progress)
+        manifest = (compact if whole else build)(settings.corpus, settings, progress)
     if args.json:
         built = {name: getattr(manifest, name) for name in ("build_id", "papers", "sentences", "encoder")}
         built["seconds"] = time.monotonic() - started
@@ -214,6 +224,7 @@ def make_parser() -> argparse.ArgumentParser:
             "fetch": run_fetch,
             "update": run_update,
             "demo": _demo,
+            "compact": _compact,
             "status": _status,
             "verify": _verify,
             "merges": _merges,

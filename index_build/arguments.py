@@ -48,6 +48,7 @@ EXAMPLES = {
   python -m index_build update --list
   python -m index_build update --from-raw --out corpus    (import the kept answers again)
 """,
+    "compact": "examples:\n  python -m index_build compact --out corpus\n",
     "status": "examples:\n  python -m index_build status corpus --json\n",
     "verify": "examples:\n  python -m index_build verify corpus && echo sound\n",
     "merges": "examples:\n  python -m index_build merges --out corpus --csv merges.csv\n",
@@ -144,6 +145,10 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "fetch": ("fetch papers from a live source into a corpus", add_fetch_options),
     "update": ("bring everything that was fetched up to date", add_update_options),
     "demo": ("fetch a sample of arXiv and make the demo corpus", _demo_options),
+    "compact": (
+        "make one segment of a corpus that grew, which is searched a little faster",
+        _add_build_options,
+    ),
     "status": ("show what a corpus holds", _corpus_options),
     "verify": ("check every file of a corpus", _corpus_options),
     "merges": ("show which records became one paper, and why", _merges_options),

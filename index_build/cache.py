@@ -90,14 +90,10 @@ class VectorCache:
         self._records.truncate(2 * int(ends[whole - 1]) if whole else 0)
 
     def _load(self) -> None:
-        """(Re)read which keys are there and map the records."""
+        """(Re)read which keys are there."""
         self._entries.seek(0)
         entries = np.frombuffer(self._entries.read(), _ENTRY)
         self._sorted = entries[np.argsort(entries["key"], kind="stable")]
-        size = os.fstat(self._records.fileno()).st_size // 2
-        self._numbers: NDArray[np.float16] = (
-            np.memmap(self._records.name, "<f2", "r", shape=(size,)) if size else np.empty(0, np.float16)
-        )
 
     def missing(self, keys: Keys) -> NDArray[np.int64]:
         """Positions of keys the cache does not have, each text once."""
@@ -128,14 +124,19 @@ class VectorCache:
             if place < 0:
                 raise KeyError("a text that was never encoded")
             _, start, count, checksum = self._sorted[place].item()
-            record = self._numbers[start : start + self._length(count)]
-            if crc32(record.data) != checksum:
+            record = self._read(start, self._length(count))
+            if crc32(record) != checksum:
                 raise CorpusError(
                     f"The vectors in {self._records.name} are damaged; delete the file, then build."
                 )
-            numbers = record.astype(np.float32)
+            numbers = np.frombuffer(record, "<f2").astype(np.float32)
             paper, sentences, facets = np.split(numbers, [self.dimension, self.dimension * (1 + count)])
             yield Encoded(sentences.reshape(count, -1), paper, facets.reshape(count, -1))
+
+    def _read(self, start: int, count: int) -> bytes:
+        """So many 16-bit numbers. Read, not mapped: mapped pages would count as memory of the build."""
+        self._records.seek(2 * start)
+        return self._records.read(2 * count)
 
 
 def _to_disk(file: BinaryIO) -> None:

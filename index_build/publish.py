@@ -6,7 +6,7 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +14,9 @@ from typing import IO
 
 import duckdb
 
-from search.corpus.checksums import write_checksums
+from search.corpus.checksums import read_checksums, write_checksums
 from search.corpus.layout import BUILDS, CURRENT, MANIFEST, current_build, replace_text, sync_folder
-from search.corpus.manifest import FileEntry, Manifest
+from search.corpus.manifest import FileEntry, Manifest, read_manifest
 from search.errors import CorpusError
 
 LOCK = "build.lock"
@@ -89,21 +89,34 @@ def lock_file(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def publish(corpus: Path, folder: Path, manifest: Manifest, keep: int) -> Manifest:
-    """Serve the build in `folder` from now on, and remove builds beyond the newest `keep`."""
-    write_checksums(folder)
-    complete = replace(manifest, files=tuple(describe_files(folder)))
+def seal(folder: Path, manifest: Manifest, base: Path | None = None) -> Manifest:
+    """Complete the build in `folder`: checksums, then the manifest. Files of `base` are not read again."""
+    known = {entry.path: entry for entry in read_manifest(base).files} if base else {}
+    shared = {path for path in known if _is_same(folder / path, base / path)} if base else set()
+    sums = read_checksums(base) if base else {}
+    write_checksums(folder, {path: sums[path] for path in shared & sums.keys()})
+    files = describe_files(folder, {path: known[path] for path in shared})
+    complete = replace(manifest, files=tuple(files))
     complete.write(folder)
     sync_folder(folder.parent)
-    replace_text(corpus / CURRENT, folder.name + "\n")
-    prune(corpus, keep)
     return complete
 
 
-def describe_files(folder: Path) -> Iterator[FileEntry]:
-    """Size and checksum of every file of a build, each flushed to disk first."""
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def serve(corpus: Path, build: str) -> None:
+    """Serve a complete build from now on."""
+    replace_text(corpus / CURRENT, f"{build}\n")
+
+
+def describe_files(folder: Path, known: Mapping[str, FileEntry] | None = None) -> Iterator[FileEntry]:
+    """Size and checksum of every file of a build, each flushed to disk first; `known` ones as they are."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != MANIFEST:
+        if entry := (known or {}).get(path.relative_to(folder).as_posix()):
+            yield entry
+        elif path.is_file() and path.name != MANIFEST:
             with path.open("r+b") as file:
                 os.fsync(file.fileno())
                 digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,12 +31,15 @@ def status(corpus: Path) -> Status:
     """What is served from `corpus`, and what it takes on disk."""
     folder = layout.current_build(corpus)
     manifest = check_build(folder)
-    with Snapshot.open(folder / layout.STORE) as snapshot:
-        shares = snapshot.facet_shares()
+    shares: Counter[Facet] = Counter()
+    for segment in manifest.parts:
+        with Snapshot.open(folder / segment.folder / layout.STORE) as snapshot:
+            shares.update(snapshot.facet_counts())
+    labelled = max(shares.total(), 1)
     return Status(
         corpus=corpus,
         manifest=manifest,
-        facet_shares=shares,
+        facet_shares={facet: count / labelled for facet, count in shares.items()},
         sentence_index=VectorIndex.open(folder / layout.SENTENCE_INDEX).kind,
         builds=sum(1 for _ in (corpus / layout.BUILDS).glob(f"*/{layout.MANIFEST}")),
         build_bytes=_bytes(folder),
@@ -45,7 +49,9 @@ def status(corpus: Path) -> Status:
 
 
 def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Once where several names stand for one file, as builds share segments."""
+    found = (path.stat() for path in folder.rglob("*") if path.is_file())
+    return sum({(each.st_dev, each.st_ino): each.st_size for each in found}.values())
 
 
 def describe(status: Status) -> str:
@@ -63,10 +69,20 @@ def describe(status: Status) -> str:
         "Facets": manifest.facets,
         "Word index": f"BM25, k1 {manifest.bm25_k1:g}, b {manifest.bm25_b:g}, tokenizer {manifest.tokenizer}",
         "Sentence index": status.sentence_index,
+        "Segments": _segments(manifest),
         "On disk": f"{build} this build, {cache} cache, {whole} with all builds ({status.builds})",
         "Built": f"{manifest.created} ({age_in_words(manifest.age)} ago), build {manifest.build_id}",
     }
     return "\n".join(f"{name:<15} {text}" for name, text in rows.items())
+
+
+def _segments(manifest: Manifest) -> str:
+    """ "1", or "2 (65,138 papers, 1,000 papers), 12 removed"."""
+    if len(manifest.parts) == 1:
+        return "1"
+    sizes = ", ".join(f"{each.papers - each.removed:,} papers" for each in manifest.parts)
+    removed = sum(each.removed for each in manifest.parts)
+    return f"{len(manifest.parts)} ({sizes})" + (f", {removed:,} removed" if removed else "")
 
 
 def age_in_words(seconds: float) -> str:

@@ -1,13 +1,11 @@
-"""From the working store to a served build: snapshot, encode what is new, label, index, publish."""
+"""From the working store to a served build: encode what is new, label, index, publish, block by block."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -18,25 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index_build.cache import KEY_BYTES, Keys, VectorCache, cache_folder, keys_of
+from index_build.folder_publisher import FolderPublisher
+from index_build.growth import plan_growth
+from index_build.memory import disk_needed, memory_of, require_disk
 from index_build.prewarm import Shipped, load_shipped
-from index_build.publish import only_writer, publish, remove_unfinished
-from index_build.verify import check_parts, verify
+from index_build.publish import only_writer, remove_unfinished
+from index_build.publisher import Batch, terms_of
+from index_build.verify import verify
 from search import __version__
 from search.corpus import layout
-from search.corpus.arrays import map_array, writing_rows
-from search.corpus.bm25 import LexicalBuilder
-from search.corpus.faiss_index import build_index
 from search.corpus.manifest import SCHEMA, Manifest, read_manifest, served
-from search.corpus.store import Snapshot, Store
+from search.corpus.store import Store
+from search.corpus.store.snapshot import document_of
 from search.encoder import ModelFolders, load_encoder
 from search.encoder.pretrained import PACKAGES
 from search.errors import CorpusError
 from search.settings import Settings
 from search.text.tokenizer import TOKENIZER
-from search.types import FACETS, Document, Encoded, Progress
+from search.types import FACETS, Document, Encoded, Paper, Progress
 
-BLOCK = 2048
-"""Papers whose keys are looked up in the cache together; as many as `Snapshot.documents` reads at a time."""
 BATCH = 256
 """Documents written to the cache together. A killed run loses at most these and those the encoder is
 working on. Chosen by hand."""
@@ -57,44 +55,66 @@ def build(
     settings: Settings | None = None,
     progress: Progress | None = None,
     encoder: Encodes | None = None,
+    whole: bool = False,
 ) -> Manifest:
     """Serve what the working store of `corpus` holds now; readers keep their build until they reopen.
 
-    When papers, models and settings are those of the served build and it is sound, it stays. A run that was
-    killed goes on where it stopped, because whatever it encoded is in the cache.
+    When papers, models and settings are those of the served build and it is sound, it stays. Where the corpus
+    is large and little has changed, only that is indexed and put beside the rest; `whole` makes all anew,
+    as one segment. A run that was killed goes on where it stopped, because all it encoded is in the cache.
     """
     settings = settings or Settings()
     report = progress or (lambda step, done, total: None)
     with only_writer(corpus):
         remove_unfinished(corpus)
         try:
-            return _build(corpus, settings, report, encoder or _load_encoder(settings, report))
+            return _build(corpus, settings, report, encoder or _load_encoder(settings, report), whole)
         except BaseException:
             remove_unfinished(corpus)  # also to free a full disk
             raise
 
 
-def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes) -> Manifest:
-    with Store.open(corpus / layout.STORE) as store:
+def compact(corpus: Path, settings: Settings, progress: Progress | None = None) -> Manifest:
+    """Make one segment of all that the store holds; a build that is one already stays."""
+    current = served(corpus)
+    return build(corpus, settings, progress, whole=bool(current and current.segments))
+
+
+def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes, whole: bool) -> Manifest:
+    memory = memory_of(settings.build_memory_mb)
+    with Store.open(corpus / layout.STORE, memory_limit=f"{memory.database}MB") as store:
         planned = _plan(store, settings, encoder)
         current = served(corpus)
-        if current and current.fingerprint == planned.fingerprint and not verify(corpus):
-            return current
-        planned, folder = _new_folder(corpus, planned)
-        store.snapshot(folder / layout.STORE)
-    with Snapshot.open(folder / layout.STORE, read_only=False) as snapshot:
-        counts = snapshot.counts()
-        if not counts.papers:
+        if current and current.fingerprint == planned.fingerprint and not whole:
+            if not verify(corpus):
+                return current
+            whole = True  # nothing of a damaged build is taken over
+        now = store.stamps()
+        if not len(now.keys):
             raise CorpusError(f"There are no papers in {corpus} yet; add some, then build.")
-        words = LexicalBuilder()
-        with VectorCache(cache_folder(corpus, encoder.id), encoder.dimension) as cache:
-            keys = _encode(snapshot, cache, encoder, words, report)
-            _collect(folder, snapshot, cache, keys)
-        _index(folder, words, settings, report)
-    complete = replace(planned, papers=counts.papers, sentences=counts.sentences, average_terms=words.average)
-    for problem in check_parts(folder, complete):  # nothing that cannot be opened is ever served
-        raise CorpusError(f"The build came out wrong ({problem}): run the command again.")
-    return publish(corpus, folder, complete, settings.keep_builds)
+        growth = plan_growth(corpus, current, planned, now, whole)
+        with (
+            VectorCache(cache_folder(corpus, encoder.id), encoder.dimension) as cache,
+            FolderPublisher(corpus, memory, growth, report) as publisher,
+        ):
+            added = growth.added.numbers
+            _require_disk(corpus, store, len(added), len(cache), encoder.dimension)
+            keys = _encode(store, added, cache, encoder, report)
+            publisher.begin(planned, store.apart())
+            papers = sentences = 0
+            for batch in _batches(store, added, cache, keys):
+                publisher.add(batch)
+                papers, sentences = papers + len(batch.papers), sentences + len(batch.sentences)
+            sealed = publisher.seal(papers, sentences)
+            publisher.publish(sealed)
+            publisher.prune(settings.keep_builds)
+    return sealed
+
+
+def _require_disk(corpus: Path, store: Store, papers: int, cached: int, dimension: int) -> None:
+    counts = store.counts()
+    sentences = papers * counts.sentences // max(counts.papers, 1)
+    require_disk(corpus, disk_needed(papers, sentences, dimension, cached >= counts.papers))
 
 
 def as_built(settings: Settings) -> Settings:
@@ -136,52 +156,39 @@ def _plan(store: Store, settings: Settings, encoder: Encodes) -> Manifest:
     )
 
 
-def _new_folder(corpus: Path, planned: Manifest) -> tuple[Manifest, Path]:
-    """A folder that no build had before; builds of one moment, here or elsewhere, get different names."""
-    while True:
-        named = replace(planned, build_id=f"{planned.build_id}-{secrets.token_hex(2)}")
-        folder = corpus / layout.BUILDS / named.build_id
-        with suppress(FileExistsError):
-            folder.mkdir(parents=True)
-            return named, folder
-
-
 def _load_encoder(settings: Settings, report: Progress) -> Encodes:
     folders = ModelFolders(settings.pretrained, settings.fine_tuned, settings.labeller)
     return load_encoder(settings.encoder, settings.device, folders, report)
 
 
 def _encode(
-    snapshot: Snapshot, cache: VectorCache, encoder: Encodes, words: LexicalBuilder, report: Progress
+    store: Store, numbers: NDArray[np.int64], cache: VectorCache, encoder: Encodes, report: Progress
 ) -> Keys:
-    """Fill the cache with what it lacks and take in the words, in one pass over the papers.
-
-    Returns the key of every paper in row order.
-    """
-    papers = snapshot.counts().papers
-    keys = np.empty(papers, f"S{KEY_BYTES}")
+    """Fill the cache with what it lacks of these papers; returns the key of each, in order."""
+    keys = np.empty(len(numbers), f"S{KEY_BYTES}")
     shipped = load_shipped(encoder.id)
     waiting: deque[tuple[int, bytes]] = deque()
-    """Row and key of the papers that are being encoded, in order."""
+    """Place and key of the papers that are being encoded, in order."""
 
     def missing() -> Iterator[Document]:
-        documents = snapshot.documents()
-        while block := list(islice(documents, BLOCK)):
-            rows = slice(block[0].paper_row, block[-1].paper_row + 1)
-            keys[rows] = keys_of(block)
-            for document in block:
-                words.add(" ".join((document.title, *document.sentences)))
-            for place in _not_there(keys[rows], cache, shipped):
-                waiting.append((block[place].paper_row, bytes(keys[rows][place])))
-                yield Document(block[place].title, block[place].sentences)
+        first = 0
+        for block in store.blocks(numbers):
+            documents = [document_of(first + place, each.paper) for place, each in enumerate(block)]
+            places = slice(first, first + len(block))
+            keys[places] = keys_of(documents)
+            for place in _not_there(keys[places], cache, shipped):
+                waiting.append((first + place, bytes(keys[first + place])))
+                yield Document(documents[place].title, documents[place].sentences)
+            first += len(block)
+            report("encode", waiting[0][0] if waiting else first, len(numbers))
 
-    report("encode", 0, papers)
+    report("encode", 0, len(numbers))
     encoded = encoder.encode(missing())
     while batch := list(islice(encoded, BATCH)):
         done = [waiting.popleft() for _ in batch]
         cache.append(np.array([key for _, key in done], keys.dtype), batch)
-        report("encode", done[-1][0] + 1, papers)
-    report("encode", papers, papers)
+        report("encode", done[-1][0] + 1, len(numbers))
+    report("encode", len(numbers), len(numbers))
     cache.refresh()
     return keys
 
@@ -197,31 +204,32 @@ def _not_there(keys: Keys, cache: VectorCache, shipped: Shipped | None) -> list[
     return [int(place) for place in missing]
 
 
-def _collect(folder: Path, snapshot: Snapshot, cache: VectorCache, keys: Keys) -> None:
-    """Vectors from the cache in row order into files, facets into the snapshot."""
-    offsets = snapshot.sentence_offsets()
-    count, size = int(offsets[-1]), cache.dimension
-    facets = np.empty((count, len(FACETS)), np.float32)
-    with (
-        writing_rows(folder / layout.SENTENCE_VECTORS, np.float16, (count, size)) as sentences,
-        writing_rows(folder / layout.PAPER_VECTORS, np.float16, (len(keys), size)) as papers,
-    ):
-        for row, item in enumerate(cache.get(keys)):
-            papers.write(item.paper.astype(np.float16).tobytes())
-            sentences.write(item.sentences.astype(np.float16).tobytes())
-            facets[offsets[row] : offsets[row + 1]] = item.facets
-    snapshot.set_facets(facets)
+def _batches(store: Store, numbers: NDArray[np.int64], cache: VectorCache, keys: Keys) -> Iterator[Batch]:
+    """Everything that is stored of these papers, a block at a time."""
+    first = 0
+    for block in store.blocks(numbers):
+        encoded = list(cache.get(keys[first : first + len(block)]))
+        papers = tuple(labelled(each.paper, found.facets) for each, found in zip(block, encoded, strict=True))
+        yield Batch(
+            first,
+            papers,
+            tuple(each.ids for each in block),
+            np.stack([found.paper for found in encoded]).astype(np.float16),
+            np.concatenate([found.sentences for found in encoded]).astype(np.float16),
+            tuple(map(terms_of, papers)),
+        )
+        first += len(block)
 
 
-def _index(folder: Path, words: LexicalBuilder, settings: Settings, report: Progress) -> None:
-    report("index", 0, 3)
-    words.write(folder / layout.LEXICAL, settings.bm25_k1, settings.bm25_b)
-    report("index", 1, 3)
-    build_index(_vectors(folder / layout.SENTENCE_VECTORS), folder / layout.SENTENCE_INDEX)
-    report("index", 2, 3)
-    build_index(_vectors(folder / layout.PAPER_VECTORS), folder / layout.PAPER_INDEX)
-    report("index", 3, 3)
-
-
-def _vectors(path: Path) -> NDArray[np.float16]:
-    return map_array(path, np.float16, columns=True)
+def labelled(paper: Paper, facets: NDArray[np.floating]) -> Paper:
+    """The paper with labelled sentences: `facets` [n, 5] in the order of FACETS; hints of the source win."""
+    labels = np.array(facets, np.float32)
+    for place, sentence in enumerate(paper.sentences):
+        if sentence.hinted and sentence.facet:
+            labels[place] = np.eye(len(FACETS))[FACETS.index(sentence.facet)]
+    likeliest = labels.argmax(axis=1).tolist()
+    sentences = (
+        replace(sentence, facet=FACETS[best], probabilities=tuple(row))
+        for sentence, best, row in zip(paper.sentences, likeliest, labels.tolist(), strict=True)
+    )
+    return replace(paper, sentences=tuple(sentences))

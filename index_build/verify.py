@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from search.corpus import layout
 from search.corpus.checksums import CHECKSUMS, read_checksums, sums_of
-from search.corpus.manifest import FileEntry, Manifest, read_manifest
-from search.corpus.parts import PARTS, counts_of
+from search.corpus.manifest import FileEntry, Manifest, Segment, read_manifest
+from search.corpus.parts import ARRAYS, PARTS, counts_of, require_offsets
+from search.corpus.removed import read_removed
+from search.corpus.store import Snapshot
 from search.errors import CorpusError
 from search.text.tokenizer import TOKENIZER, tokenize
 
@@ -51,7 +53,8 @@ def verify(corpus: Path) -> list[Problem]:
 def _check_manifest(folder: Path, manifest: Manifest) -> Iterator[Problem]:
     """It is written as we write it, to the letter; older builds lack its own checksum."""
     path = folder / layout.MANIFEST
-    if path.read_text(encoding="utf-8") not in (manifest.text, json.dumps(manifest.values, indent=1) + "\n"):
+    older = (json.dumps(values, indent=1) + "\n" for values in (manifest.values, asdict(manifest)))
+    if path.read_text(encoding="utf-8") not in (manifest.text, *older):
         yield Problem(path, "was changed since the build was made")
     if manifest.build_id != folder.name:
         yield Problem(path, f"belongs to the build {manifest.build_id}")
@@ -91,22 +94,54 @@ def _unlisted(folder: Path, manifest: Manifest) -> list[Problem]:
 
 def check_parts(folder: Path, manifest: Manifest) -> Iterator[Problem]:
     """Every part can be opened, holds nothing foreign, and agrees with the others on how much there is."""
+    for segment in manifest.parts:
+        yield from check_segment(folder, manifest, segment)
+
+
+def check_segment(build: Path, manifest: Manifest, segment: Segment) -> Iterator[Problem]:
+    """The same of one segment."""
+    folder = build / segment.folder
     opened: dict[str, Any] = {}
-    for name, open_part in PARTS.items():
+    openers = {layout.STORE: _open_store, **PARTS}
+    for name, open_part in openers.items():
         try:
             opened[name] = open_part(folder / name, {})
-            manifest.require_counts(folder / name, *counts_of(opened[name]))
+            manifest.require_counts(segment, folder / name, *counts_of(opened[name]))
         except (CorpusError, OSError, ValueError) as error:
             opened.pop(name, None)
             yield Problem(folder / name, str(error))
-    if len(opened) == len(PARTS):
+    if len(opened) == len(openers):
         yield from _check_bonds(folder, manifest, opened)
+        yield from _check_arrays(build, segment, opened[layout.STORE])
     if layout.STORE in opened:
         opened[layout.STORE].close()
 
 
+def _open_store(path: Path, _: Any) -> Any:
+    return Snapshot.open(path)
+
+
+def _check_arrays(build: Path, segment: Segment, store: Snapshot) -> Iterator[Problem]:
+    """What is kept beside the store for speed says the same as the store."""
+    folder = build / segment.folder
+    found: dict[str, NDArray[Any]] = {
+        layout.OFFSETS: store.sentence_offsets(),
+        layout.PANELS: store.sentence_panels(),
+    }
+    try:
+        require_offsets(folder / layout.STORE, found[layout.OFFSETS], segment)
+        read_removed(build, segment)
+        kept = {name: read(folder / name) for name, read in ARRAYS.items() if (folder / name).exists()}
+    except CorpusError as error:
+        yield Problem(folder, str(error))
+        return
+    for name, array in kept.items():
+        if not np.array_equal(array, found[name]):
+            yield Problem(folder / name, f"does not fit {layout.STORE}")
+
+
 def _check_bonds(folder: Path, manifest: Manifest, opened: dict[str, Any]) -> Iterator[Problem]:
-    """Parts of one build are about the same papers: a sample of the rows is in all of them."""
+    """Parts of one segment are about the same papers: a sample of the rows is in all of them."""
     for name, of in (
         (layout.SENTENCE_INDEX, layout.SENTENCE_VECTORS),
         (layout.PAPER_INDEX, layout.PAPER_VECTORS),
@@ -115,8 +150,8 @@ def _check_bonds(folder: Path, manifest: Manifest, opened: dict[str, Any]) -> It
         nearest = opened[name].search(vectors, 1)[0][:, 0]
         if (nearest < (vectors * vectors).sum(axis=1) - ROUNDING).any():
             yield Problem(folder / name, f"does not hold the vectors of {of}")
-    lexical = opened[layout.LEXICAL]
-    rows = _sample(manifest.papers) if manifest.tokenizer == TOKENIZER else np.empty(0, np.int64)
+    lexical, papers = opened[layout.LEXICAL], len(opened[layout.PAPER_VECTORS])
+    rows = _sample(papers) if manifest.tokenizer == TOKENIZER else np.empty(0, np.int64)
     for row, paper in zip(rows, opened[layout.STORE].papers_by_row(rows), strict=True):
         title = paper.title if paper.abstract else ""
         terms = set(tokenize(" ".join((title, *(sentence.text for sentence in paper.sentences)))))

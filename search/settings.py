@@ -51,6 +51,8 @@ class Settings:
     """How soon more repetitions of a word stop adding to the score."""
     bm25_b: float = 0.75
     """How much long abstracts are held back, from 0 to 1."""
+    build_memory_mb: int = 0
+    """Memory that a build takes beside the model; 0 takes a quarter of the machine's, at most 2,048."""
     keep_builds: int = 2
     """How many builds of a corpus stay on disk, the current one included."""
     session_library: bool = False

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from search.corpus.store import AddReport, Snapshot, Store
+from index_build.steps import labelled
+from search.corpus.store import AddReport, Snapshot, Store, working
+from search.corpus.store.snapshot import FIELDS, SOURCES, VENUES, YEARS
+from search.corpus.store.writer import SnapshotWriter
 from search.errors import CorpusError
 from search.text.sentences import split_paper
 from search.types import FACETS, PANEL_CODES, Facet, Filters, Paper, Section, Sentence
@@ -55,7 +58,7 @@ def store(tmp_path):
 def snapshot(tmp_path, store):
     store.add(PAPERS)
     store.snapshot(tmp_path / "build.duckdb")
-    with Snapshot.open(tmp_path / "build.duckdb", read_only=False) as made:
+    with Snapshot.open(tmp_path / "build.duckdb") as made:
         yield made
 
 
@@ -247,22 +250,58 @@ def test_equal_texts_have_equal_hashes_and_others_do_not(tmp_path, store):
     assert len(set(hashes)) == 3
 
 
-def test_facets_are_set_in_bulk_and_hints_win(snapshot):
-    count = snapshot.counts().sentences
+def test_facets_are_stored_and_hints_win(tmp_path):
+    count = sum(len(paper.sentences) for paper in PAPERS)
     given = np.full((count, len(FACETS)), 0.1, dtype=np.float32)
     given[:, FACETS.index(Facet.RESULT)] = 0.6
-    snapshot.set_facets(given)
-    paper = snapshot.paper(SAW.id)
-    assert [sentence.facet for sentence in paper.sentences] == [Facet.BACKGROUND, Facet.RESULT, Facet.RESULT]
-    assert paper.sentences[0].probabilities == (1.0, 0.0, 0.0, 0.0, 0.0)
-    assert paper.sentences[1].probabilities == pytest.approx((0.1, 0.1, 0.1, 0.6, 0.1))
-    assert snapshot.probabilities().shape == (count, len(FACETS))
-    assert snapshot.probabilities()[1] == pytest.approx(given[1])
-    assert snapshot.facet_shares()[Facet.BACKGROUND] == pytest.approx(1 / count)
-    panels = [PANEL_CODES[facet] for facet in (Facet.BACKGROUND, *[Facet.RESULT] * (count - 1))]
-    assert snapshot.sentence_panels().tolist() == panels
-    with pytest.raises(CorpusError, match="do not fit"):
-        snapshot.set_facets(given[1:])
+    ends = np.cumsum([len(paper.sentences) for paper in PAPERS])
+    papers = [labelled(*pair) for pair in zip(PAPERS, np.split(given, ends[:-1]), strict=True)]
+    writer = SnapshotWriter(tmp_path / "labelled.duckdb")
+    for paper in papers:  # one batch after another
+        writer.add([paper], [(paper.id,)])
+    writer.finish()
+    with Snapshot.open(tmp_path / "labelled.duckdb") as snapshot:
+        paper = snapshot.paper(SAW.id)
+        facets = [Facet.BACKGROUND, Facet.RESULT, Facet.RESULT]
+        assert [sentence.facet for sentence in paper.sentences] == facets
+        assert paper.sentences[0].probabilities == (1.0, 0.0, 0.0, 0.0, 0.0)
+        assert paper.sentences[1].probabilities == pytest.approx((0.1, 0.1, 0.1, 0.6, 0.1))
+        assert snapshot.probabilities().shape == (count, len(FACETS))
+        assert snapshot.probabilities()[1] == pytest.approx(given[1])
+        assert snapshot.facet_counts()[Facet.BACKGROUND] == 1
+        panels = [PANEL_CODES[facet] for facet in (Facet.BACKGROUND, *[Facet.RESULT] * (count - 1))]
+        assert snapshot.sentence_panels().tolist() == panels
+
+
+def test_what_is_removed_is_not_found_and_not_counted(tmp_path, snapshot):
+    with Snapshot.open(tmp_path / "build.duckdb", removed=[0]) as less:
+        assert less.rows_of([SAW.id, NAIL.id]).tolist() == [-1, 1]
+        assert less.first_rows([SAW.id, NAIL.id]).tolist() == [0, 1]
+        assert less.paper_rows(Filters()).tolist() == [1, 2]
+        assert less.paper_rows(Filters(fields=("Tools",))).tolist() == [1]
+        assert less.tally(FIELDS, None) == {"Tools": 1}
+        assert snapshot.find(SAW.doi)[0].id == snapshot.find(SAW.title)[0].id == SAW.id
+        assert SAW.id not in {paper.id for text in (SAW.doi, SAW.title) for paper in less.find(text)}
+
+
+def test_papers_are_read_in_blocks_with_all_their_records(store, monkeypatch):
+    monkeypatch.setattr(working, "BLOCK", 2)
+    again = replace(SAW, id="other:1", source="other", sentences=(), abstract="", venue="Elsewhere")
+    store.add([*PAPERS, replace(again, doi=SAW.doi)])
+    stamps = store.stamps()
+    assert stamps.numbers.tolist() == [0, 1, 2]
+    blocks = list(store.blocks(stamps.numbers))
+    assert [len(block) for block in blocks] == [2, 1]
+    assert blocks[0][0].ids == (SAW.id, "other:1")
+    assert [each.paper for block in blocks for each in block] == [store.paper(each.id) for each in PAPERS]
+    assert [each.paper.id for block in store.blocks(stamps.numbers[[0, 2]]) for each in block] == [
+        SAW.id,
+        TITLE_ONLY.id,
+    ]
+    store.add([replace(NAIL, venue="Another venue")])
+    changed = store.stamps()
+    assert (changed.keys == stamps.keys).all()
+    assert (changed.stamps != stamps.stamps).tolist() == [False, True, False]
 
 
 def test_sentences_can_be_read_with_sql(snapshot, tmp_path):
@@ -298,12 +337,12 @@ def test_filters(snapshot, filters, rows):
 
 
 def test_counts_for_charts_follow_the_filters(snapshot):
-    assert snapshot.year_counts() == {2019: 1, 2020: 1, 2021: 1}
-    assert snapshot.year_counts(Filters(fields=("Tools",))) == {2019: 1, 2021: 1}
-    assert snapshot.venue_counts() == {"Journal of Saws": 1}
-    assert snapshot.field_counts() == {"Tools": 2, "Engineering": 1}
-    assert snapshot.field_counts(limit=1) == {"Tools": 2}
-    assert snapshot.source_counts() == {"acl": 1, "arxiv": 1, "bibtex": 1}
+    assert snapshot.tally(YEARS, None) == {2019: 1, 2020: 1, 2021: 1}
+    assert snapshot.tally(YEARS, Filters(fields=("Tools",))) == {2019: 1, 2021: 1}
+    assert snapshot.tally(VENUES, None) == {"Journal of Saws": 1}
+    assert snapshot.tally(FIELDS, None) == {"Tools": 2, "Engineering": 1}
+    assert snapshot.tally(FIELDS, None, 1) == {"Tools": 2}
+    assert snapshot.tally(SOURCES, None) == {"acl": 1, "arxiv": 1, "bibtex": 1}
 
 
 @pytest.mark.parametrize(

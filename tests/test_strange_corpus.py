@@ -305,16 +305,16 @@ def test_another_kind_of_index_is_refused(tmp_path: Path) -> None:
 def test_parts_of_a_word_index_fit_each_other(tmp_path: Path) -> None:
     LexicalIndex.build(["one two three", "two three", "three"], tmp_path)
     sound = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    starts = np.load(tmp_path / bm25.STARTS)
+    starts, terms = np.load(tmp_path / bm25.STARTS), np.load(tmp_path / bm25.TERMS)
     bent: list[tuple[str, Callable[[Path], object]]] = [
         (bm25.PARAMETERS, lambda path: path.write_text(json.dumps({"num_docs": 10**15}))),
         (bm25.PARAMETERS, lambda path: path.write_text(json.dumps({"num_docs": "three"}))),
         (bm25.PARAMETERS, lambda path: path.write_text("[" * 100_000)),
-        (bm25.VOCABULARY, lambda path: path.write_text(json.dumps({"one": 10**12}))),
-        (bm25.VOCABULARY, lambda path: path.write_text(json.dumps({"one": "two"}))),
-        (bm25.VOCABULARY, lambda path: path.write_text("[1]")),
-        (bm25.VOCABULARY, lambda path: path.write_text(json.dumps({"one": 10**30}))),
-        (bm25.VOCABULARY, lambda path: path.write_text("{}")),
+        (bm25.TERMS, lambda path: np.save(path, terms[::-1])),
+        (bm25.TERMS, lambda path: np.save(path, terms[:1])),
+        (bm25.TERMS, lambda path: np.save(path, terms.astype(np.int64))),
+        (bm25.TERMS, lambda path: path.write_bytes(b"")),
+        (bm25.TERMS, lambda path: path.unlink()),  # as in older builds, but without their words
         (bm25.STARTS, lambda path: np.save(path, starts[:0])),
         (bm25.STARTS, lambda path: np.save(path, starts[::-1])),
         (bm25.STARTS, lambda path: np.save(path, starts + 7)),
@@ -332,6 +332,23 @@ def test_parts_of_a_word_index_fit_each_other(tmp_path: Path) -> None:
             LexicalIndex.open(tmp_path)
         (tmp_path / name).write_bytes(sound[name])
     assert LexicalIndex.open(tmp_path).paper_count == 3
+
+
+@pytest.mark.parametrize(
+    "vocabulary",
+    ['{"one": 1000000000000}', '{"one": "two"}', "[1]", "{}", json.dumps({"one": 10**30})],
+)
+def test_the_words_of_an_older_index_fit_their_columns(tmp_path: Path, vocabulary: str) -> None:
+    LexicalIndex.build(["one two three", "two three", "three"], tmp_path)
+    numbers = np.load(tmp_path / bm25.TERMS).tolist()
+    columns = {term: numbers.index(bm25.number_of(term)) for term in ("one", "two", "three")}
+    expected = LexicalIndex.open(tmp_path).scores({"two": 1.0, "nine": 1.0}).tolist()
+    (tmp_path / bm25.TERMS).unlink()
+    (tmp_path / bm25.VOCABULARY).write_text(json.dumps(columns))
+    assert LexicalIndex.open(tmp_path).scores({"two": 1.0, "nine": 1.0}).tolist() == expected
+    (tmp_path / bm25.VOCABULARY).write_text(vocabulary)
+    with pytest.raises(CorpusError, match="cannot be read"):
+        LexicalIndex.open(tmp_path)
 
 
 # -- the manifest

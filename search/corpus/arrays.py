@@ -89,3 +89,39 @@ def writing_rows(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> Iterato
         header = {"descr": npy.dtype_to_descr(np.dtype(kind)), "fortran_order": False, "shape": shape}
         npy.write_array_header_1_0(file, header)
         yield file
+
+
+class GrowingArray:
+    """An array in a file that is written row by row, its length known at the end. A context manager."""
+
+    def __init__(self, path: Path, kind: DTypeLike, *columns: int) -> None:
+        """Of rows of `columns` numbers; without it, of single numbers."""
+        self._kind, self._columns = np.dtype(kind), columns
+        self.rows = 0
+        self._file = path.open("wb")
+        self._write_header()
+        self._start = self._file.tell()
+
+    def __enter__(self) -> GrowingArray:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _write_header(self) -> None:
+        shape = (self.rows, *self._columns)
+        header = {"descr": npy.dtype_to_descr(self._kind), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(self._file, header)  # leaves room for any number of rows
+
+    def append(self, rows: NDArray[Any]) -> None:
+        self._file.write(np.ascontiguousarray(rows, self._kind).tobytes())
+        self.rows += len(rows)
+
+    def close(self) -> None:
+        if self._file.closed:
+            return
+        self._file.seek(0)
+        self._write_header()
+        if self._file.tell() != self._start:
+            raise ValueError("the header of an array has grown")
+        self._file.close()

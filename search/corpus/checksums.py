@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from zlib import crc32
 
@@ -35,11 +35,14 @@ def damaged(path: Path, what: str) -> DamagedError:
     return DamagedError(f"The file {path} {what}; build the corpus again.")
 
 
-def write_checksums(folder: Path) -> None:
-    """Write the checksums of all files of a build, once they are complete."""
+def write_checksums(folder: Path, known: Mapping[str, NDArray[np.uint32]] | None = None) -> None:
+    """Write the checksums of all files of a build, once they are complete; `known` ones are not read."""
+    known = known or {}
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     kept = [path for path in files if path.name not in (CHECKSUMS, MANIFEST)]
-    sums = {path.relative_to(folder).as_posix(): sums_of(path).astype(">u4").tobytes().hex() for path in kept}
+    names = {path.relative_to(folder).as_posix(): path for path in kept}
+    found = {name: known[name] if name in known else sums_of(path) for name, path in names.items()}
+    sums = {name: each.astype(">u4").tobytes().hex() for name, each in found.items()}
     (folder / CHECKSUMS).write_text(json.dumps({"block": BLOCK, "crc32": sums}, indent=1), encoding="utf-8")
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Protocol
 
 import faiss
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from search.corpus.checksums import DamagedError
 from search.corpus.faiss_header import check_file
+from search.corpus.faiss_lists import set_visited, write_lists
 from search.errors import CorpusError
 
 FLAT_LIMIT = 200_000
@@ -35,24 +37,40 @@ CHUNK = 65_536
 ALONE_LIMIT = 1_000_000
 """Comparisons of vectors up to which a search takes one thread: about 20 milliseconds."""
 
+MOST_TRAINING = 2**18
+"""Vectors that lists are trained on at most: 400 MB at 384 numbers."""
+
 Floats = NDArray[np.floating]
 
 
-def build_index(vectors: Floats, path: Path, flat_limit: int = FLAT_LIMIT) -> None:
-    """Write the index of unit vectors [n, d] (may be a float16 memory map) to `path`.
+class Vectors(Protocol):
+    """Vectors [n, d] of which any rows can be read: an array, or a file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Any, /) -> Floats: ...
+
+
+def build_index(vectors: Vectors, path: Path, flat_limit: int = FLAT_LIMIT) -> None:
+    """Write the index of unit vectors [n, d] (an array or a file of them) to `path`.
 
     Flat: 16-bit numbers, 2·d bytes a vector, exact but for rounding. Above `flat_limit`: inverted lists
     (Sivic and Zisserman 2003) of 8-bit residuals, d bytes a vector, with as many lists visited as a
-    sample of the vectors themselves needs.
+    sample of the vectors themselves needs. Lists are gathered on disk, so that memory does not grow.
     """
     if len(vectors) <= flat_limit:
         index = faiss.index_factory(vectors.shape[1], "SQfp16", faiss.METRIC_INNER_PRODUCT)
         index.train(_float32(vectors[:1]))
         for chunk in _chunks(vectors):
             index.add(chunk)
+        _write(index, path)
     else:
-        index = _build_lists(vectors)
-    _write(index, path)
+        index = _train_lists(vectors)
+        write_lists(index, _chunks(vectors), path)
+        set_visited(path, _lists_to_visit(path, vectors))
 
 
 def _write(index: faiss.Index, path: Path) -> None:
@@ -67,26 +85,26 @@ def _write(index: faiss.Index, path: Path) -> None:
         raise
 
 
-def _build_lists(vectors: Floats) -> faiss.IndexIVF:
+def _train_lists(vectors: Vectors) -> faiss.IndexIVF:
+    """An empty index whose lists are trained on a sample."""
     count, dimension = vectors.shape
     lists = 2 ** round(math.log2(4 * math.sqrt(count)))
     index = faiss.index_factory(dimension, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     index.cp.max_points_per_centroid = TRAINING_PER_LIST
     index.cp.min_points_per_centroid = 1
     random = np.random.default_rng(0)
-    sample = np.sort(random.choice(count, min(count, lists * TRAINING_PER_LIST), replace=False))
+    wanted = min(count, lists * TRAINING_PER_LIST, MOST_TRAINING)
+    sample = np.sort(random.choice(count, wanted, replace=False))
     on_gpu = faiss.get_num_gpus() > 0
     worker = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index) if on_gpu else index
     worker.train(_float32(vectors[sample]))
-    for chunk in _chunks(vectors):
-        worker.add(chunk)
-    built = faiss.index_gpu_to_cpu(worker) if on_gpu else index
-    built.nprobe = _lists_to_visit(built, vectors, random)
-    return built
+    return faiss.index_gpu_to_cpu(worker) if on_gpu else index
 
 
-def _lists_to_visit(index: faiss.IndexIVF, vectors: Floats, random: np.random.Generator) -> int:
+def _lists_to_visit(path: Path, vectors: Vectors) -> int:
     """How many lists to visit: doubled until a sample's true neighbours are found, or no more of them are."""
+    index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
+    random = np.random.default_rng(1)
     rows = np.sort(random.choice(len(vectors), min(len(vectors), RECALL_SAMPLE), replace=False))
     queries = _float32(vectors[rows])
     truth = nearest(queries, vectors, RECALL_DEPTH)
@@ -102,7 +120,7 @@ def _lists_to_visit(index: faiss.IndexIVF, vectors: Floats, random: np.random.Ge
     return int(index.nlist)
 
 
-def nearest(queries: Floats, vectors: Floats, k: int) -> NDArray[np.int64]:
+def nearest(queries: Floats, vectors: Vectors, k: int) -> NDArray[np.int64]:
     """The rows of the k largest inner products, [q, k], by comparing everything: the oracle."""
     heap = faiss.ResultHeap(len(queries), min(k, len(vectors)), keep_max=True)
     start = 0
@@ -120,7 +138,7 @@ def recall(found: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
     return float(np.mean(hits))
 
 
-def _chunks(vectors: Floats) -> Iterator[NDArray[np.float32]]:
+def _chunks(vectors: Vectors) -> Iterator[NDArray[np.float32]]:
     for start in range(0, len(vectors), CHUNK):
         yield _float32(vectors[start : start + CHUNK])
 

@@ -19,6 +19,8 @@ CURRENT, BUILDS, CACHE, MANIFEST = "current", "builds", "cache", "manifest.json"
 STORE, REJECTS = "store.duckdb", "rejects.jsonl"
 SENTENCE_VECTORS, PAPER_VECTORS = "sentences.f16.npy", "papers.f16.npy"
 SENTENCE_INDEX, PAPER_INDEX, LEXICAL = "sentences.faiss", "papers.faiss", "lexical"
+OFFSETS, PANELS, STAMPS = "offsets.npy", "panels.npy", "stamps.npy"
+"""Where the sentences of each paper lie and their panels, as they are read; what each paper was made of."""
 
 
 _LONGEST_NAME = 200

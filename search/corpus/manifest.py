@@ -13,6 +13,8 @@ from search.corpus.checksums import damaged
 from search.corpus.layout import (
     LEXICAL,
     MANIFEST,
+    OFFSETS,
+    PANELS,
     PAPER_INDEX,
     PAPER_VECTORS,
     SENTENCE_INDEX,
@@ -45,6 +47,19 @@ class FileEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a build: some papers with everything that is stored of them."""
+
+    folder: str
+    """Below the build's; empty for the first, whose files lie in the build's own."""
+    papers: int
+    """Rows, those of removed papers included; so with the sentences."""
+    sentences: int
+    removed: int = 0
+    """Papers that are no more, or in another form in a later segment."""
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     schema: int
     package: str
@@ -68,6 +83,8 @@ class Manifest:
     files: tuple[FileEntry, ...]
     average_terms: float = 0.0
     """Terms of a paper on average, by which BM25 holds long ones back; 0 where it was not noted."""
+    segments: tuple[Segment, ...] = ()
+    """Empty where there is one and it is whole."""
 
     @property
     def age(self) -> float:
@@ -75,21 +92,32 @@ class Manifest:
         return (datetime.now(UTC) - datetime.fromisoformat(self.created)).total_seconds()
 
     @property
+    def parts(self) -> tuple[Segment, ...]:
+        """All segments, the oldest first."""
+        return self.segments or (Segment("", self.papers, self.sentences),)
+
+    @property
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """How much each part of the build holds: papers, sentences, numbers of a vector."""
-        of_sentences, of_papers = (self.sentences, self.dimension), (self.papers, self.dimension)
+        """Of the first segment."""
+        return self.counts_of(self.parts[0])
+
+    def counts_of(self, segment: Segment) -> dict[str, tuple[int, ...]]:
+        """How much each part of a segment holds: papers, sentences, numbers of a vector."""
+        of_sentences, of_papers = (segment.sentences, self.dimension), (segment.papers, self.dimension)
         return {
-            STORE: (self.papers, self.sentences),
+            STORE: (segment.papers, segment.sentences),
             SENTENCE_VECTORS: of_sentences,
             PAPER_VECTORS: of_papers,
             SENTENCE_INDEX: of_sentences,
             PAPER_INDEX: of_papers,
-            LEXICAL: (self.papers,),
+            LEXICAL: (segment.papers,),
+            OFFSETS: (segment.papers + 1,),
+            PANELS: (segment.sentences,),
         }
 
-    def require_counts(self, path: Path, *found: int) -> None:
+    def require_counts(self, segment: Segment, path: Path, *found: int) -> None:
         """Refuse a part that holds more or less than the others."""
-        expected = self.counts[path.name]
+        expected = self.counts_of(segment)[path.name]
         if found != expected:
             raise damaged(path, f"holds {_by(found)} instead of the {_by(expected)} of the manifest")
 
@@ -146,7 +174,8 @@ def read_manifest(folder: Path) -> Manifest:
         if checksum is not None and checksum != _checksum(values):
             raise ValueError("one thing and its checksum another")
         files = tuple(_typed(FileEntry, entry) for entry in values["files"])
-        manifest = _typed(Manifest, values | {"files": files})
+        segments = tuple(_typed(Segment, entry) for entry in values.get("segments", ()))
+        manifest = _typed(Manifest, values | {"files": files, "segments": segments})
         _check_values(manifest)
     except (KeyError, TypeError) as error:
         raise damaged(path, f"lacks {error}") from error
@@ -184,6 +213,12 @@ def _check_values(manifest: Manifest) -> None:
             raise ValueError(f"{name} = {getattr(manifest, name)}")
     if datetime.fromisoformat(manifest.created).tzinfo is None:
         raise ValueError(f"created = {manifest.created!r}")
+    for number, segment in enumerate(manifest.parts):
+        rows = segment.papers, segment.sentences, segment.papers - segment.removed, segment.removed
+        if segment.folder != (str(number) if number else "") or min(rows) < 0:
+            raise ValueError(f"{segment}")
+    if sum(segment.papers - segment.removed for segment in manifest.parts) != manifest.papers:
+        raise ValueError(f"papers = {manifest.papers}, which its segments do not hold")
     for entry in manifest.files:
         way = PurePosixPath(entry.path)
         if way.is_absolute() or ".." in way.parts or "\\" in entry.path:

@@ -102,7 +102,7 @@ class Served(Protocol):
         ...
 
     def passing(self, filters: Filters, most: int) -> Rows | None:
-        """The rows that pass, in order, where they are at most `most`; else None."""
+        """The rows that pass, in order, where something is asked and they are at most `most`; else None."""
         ...
 
     def spread(self, count: int) -> Rows:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -22,15 +21,17 @@ from search.corpus.checksums import damaged
 from search.corpus.store import tables
 from search.corpus.store.addresses import Identifiers, read_identifiers
 from search.corpus.store.identity import Apart, normalise_title
-from search.corpus.store.title_words import Batch, TitleWords
-from search.errors import CorpusError
+from search.corpus.store.title_words import SLIP, Batch, TitleWords
 from search.types import FACETS, NO_PANEL, PANEL_CODES, Facet, Filters, Paper
 
 KIND = "snapshot"
+NO_FILTERS = Filters()
 LONGEST_TEXT = 500
 """Characters read of what a paper is looked up by: more than titles and addresses have. Chosen by hand."""
 LOOKED_AT = 10
 """How many times as many papers as asked for have their titles compared with the text. Chosen by hand."""
+TOGETHER = 2048
+"""Papers that are read together where all are read."""
 WORDS_OF = 10_000
 """Papers whose words are read at a time, so that memory stays small; chosen by hand."""
 _PAPERS = f"""
@@ -53,23 +54,21 @@ _OTHERS = f"""
 _APART = "CREATE TABLE apart (one VARCHAR, other VARCHAR);  -- ids of records that somebody split"
 TABLES = _PAPERS.format(reference=f", {tables.REFERENCE}") + _OTHERS + _APART
 LAYOUTS = {tables.BEFORE_REFERENCES: _PAPERS.format(reference="") + _OTHERS, tables.LAYOUT: TABLES}
-FILL = f"""
-    INSERT INTO papers BY NAME
-        SELECT row_number() OVER (ORDER BY number) - 1 AS paper_row, id, {tables.FIELD_LIST}, title_key,
-            sum(len(sentences)) OVER (ORDER BY number) - len(sentences) AS first_sentence,
-            len(sentences) AS sentence_count
-        FROM merged ORDER BY number;
-    INSERT INTO sentences BY NAME
-        SELECT first_sentence + position - 1 AS sentence_row, paper_row, position - 1 AS position,
-            sentence.first, sentence.last, sentence.facet, sentence.hinted
-        FROM (SELECT paper_row, first_sentence, unnest(merged.sentences) AS sentence,
-                generate_subscripts(merged.sentences, 1) AS position
-              FROM merged JOIN papers USING (id))
-        ORDER BY sentence_row;
-    INSERT INTO ids
-        SELECT unnest(ids) AS id, paper_row FROM merged JOIN papers USING (id) ORDER BY paper_row;
-"""
-"""From the table `merged`, the papers of the working store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What papers are counted by."""
+
+    value: str
+    known: str
+    """Which papers have it."""
+    order: str = "n DESC, value"
+
+
+YEARS = Counted("year", "year IS NOT NULL", "value")
+VENUES, FIELDS = Counted("venue", "venue <> ''"), Counted("unnest(fields)", "true")
+SOURCES = Counted("source", "true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +89,34 @@ class StoredDocument:
     """Of title and sentences: equal texts have equal vectors."""
 
 
+def document_of(row: int, paper: Paper) -> StoredDocument:
+    title = paper.title if paper.abstract else ""
+    sentences = tuple(sentence.text for sentence in paper.sentences)
+    return StoredDocument(row, title, sentences, text_hash(title, sentences))
+
+
 class Snapshot:
     """Safe to share between threads: each call has a cursor of its own."""
 
-    def __init__(self, connection: tables.Connection, path: Path, layout: int) -> None:
+    def __init__(
+        self, connection: tables.Connection, path: Path, layout: int, removed: Sequence[int] = ()
+    ) -> None:
         self._connection = connection
         self._path = path
         self._words: TitleWords | None = None
         self._words_lock = threading.Lock()
         self._layout = layout
+        self._removed = [int(row) for row in removed]
 
     @classmethod
-    def open(cls, path: Path, read_only: bool = True) -> Self:
-        connection, layout = tables.open_existing(path, KIND, LAYOUTS, read_only)
-        return cls(connection, path, layout)
+    def open(cls, path: Path, removed: Sequence[int] | NDArray[np.integer[Any]] = ()) -> Self:
+        """`removed` are rows of papers that are no more: they are not found, and not counted."""
+        connection, layout = tables.open_existing(path, KIND, LAYOUTS, read_only=True)
+        return cls(connection, path, layout, list(removed))
+
+    def _where(self, filters: Filters, *also: str) -> tuple[str, list[Any]]:
+        """A WHERE clause and its values; empty where all papers pass."""
+        return _conditions(filters, self._removed, *also)
 
     def __enter__(self) -> Self:
         return self
@@ -134,42 +147,9 @@ class Snapshot:
 
     def documents(self) -> Iterator[StoredDocument]:
         """All papers in the order of their rows, a few thousand at a time in memory."""
-        cursor = self._connection.cursor()
-        spans = cursor.execute("SELECT first, last FROM sentences ORDER BY sentence_row").fetchnumpy()
-        papers = cursor.sql(
-            "SELECT paper_row, title, abstract, first_sentence, sentence_count FROM papers ORDER BY paper_row"
-        )
-        for batch in papers.to_arrow_reader(2048):
-            for row, title, abstract, first, count in zip(*batch.to_pydict().values(), strict=True):
-                starts, ends = (column[first : first + count].tolist() for column in spans.values())
-                text = abstract or title
-                sentences = tuple(text[start:end] for start, end in zip(starts, ends, strict=True))
-                title = title if abstract else ""
-                yield StoredDocument(row, title, sentences, _text_hash(title, sentences))
-
-    def set_facets(self, probabilities: NDArray[np.floating[Any]]) -> None:
-        """Label all sentences: `probabilities` [S, 5] in the order of FACETS; hints of the source win."""
-        labels = np.array(probabilities, dtype=np.float32)
-        wanted = (self.counts().sentences, len(FACETS))
-        if labels.shape != wanted:
-            raise CorpusError(
-                f"Facets for {labels.shape} sentences do not fit the {wanted} of this build: build it again."
-            )
-        for hint in self._rows("SELECT sentence_row, facet FROM sentences WHERE hinted"):
-            labels[hint["sentence_row"]] = np.eye(len(FACETS))[hint["facet"]]
-        columns = {
-            "sentence_row": pa.array(np.arange(len(labels), dtype=np.int32)),
-            "facet": pa.array(labels.argmax(axis=1).astype(np.uint8)),
-            "probabilities": pa.FixedSizeListArray.from_arrays(pa.array(labels.ravel()), len(FACETS)),
-        }
-        with self._connection.cursor() as cursor:
-            cursor.register("labels", pa.table(columns))
-            cursor.execute(
-                "CREATE OR REPLACE TABLE sentences AS "
-                "SELECT sentences.* REPLACE (labels.facet AS facet, labels.probabilities AS probabilities) "
-                "FROM sentences JOIN labels USING (sentence_row) ORDER BY sentence_row"
-            )
-        self._connection.execute("CHECKPOINT")  # closing would do it too, but silently fail on a full disk
+        for first in range(0, papers := self.counts().papers, TOGETHER):
+            rows = range(first, min(first + TOGETHER, papers))
+            yield from map(document_of, rows, self.papers_by_row(rows))
 
     def probabilities(self) -> NDArray[np.float32]:
         """Facet probabilities of all sentences [S, 5] in the order of their rows."""
@@ -193,10 +173,10 @@ class Snapshot:
         return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
     def paper_rows(self, filters: Filters) -> NDArray[np.int32] | None:
-        """The rows that pass, in order; None when nothing is asked, so that all pass."""
+        """The rows that pass, in order; None where all do."""
         if filters.origins and self._layout == tables.BEFORE_REFERENCES:
             return np.zeros(0, np.int32)
-        where, values = _conditions(filters)
+        where, values = self._where(filters)
         if not where:
             return None
         query = f"SELECT paper_row FROM papers {where} ORDER BY paper_row"
@@ -204,9 +184,15 @@ class Snapshot:
 
     def rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """The paper row of each id, of any record of the paper; -1 for an id that is not here."""
+        rows = self.first_rows(ids)
+        if self._removed:
+            rows[np.isin(rows, self._removed)] = -1
+        return rows
+
+    def first_rows(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """The same, of removed papers too."""
         query = "SELECT id, paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[]))"
-        found = self._rows(query, list(ids))
-        rows = {row["id"]: row["paper_row"] for row in found}
+        rows = {row["id"]: row["paper_row"] for row in self._rows(query, list(ids))}
         return np.array([rows.get(id, -1) for id in ids], dtype=np.int32)
 
     def ids_of(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> list[tuple[str, ...]]:
@@ -272,48 +258,49 @@ class Snapshot:
     @cached_property
     def apart(self) -> Apart:
         """Pairs of papers that somebody split."""
+        return apart(self.split(), self)
+
+    def split(self) -> list[tuple[str, str]]:
+        """Pairs of ids of records that somebody split."""
         if self._layout == tables.BEFORE_REFERENCES:
-            return frozenset()
-        found = self._rows("""SELECT first.paper_row AS one, second.paper_row AS other FROM apart
-            JOIN ids AS first ON first.id = one JOIN ids AS second ON second.id = other""")
-        names = {row: self.papers_by_row([row])[0].id for pair in found for row in pair.values()}
-        pairs = (sorted((names[pair["one"]], names[pair["other"]])) for pair in found)
-        return frozenset((one, other) for one, other in pairs)
+            return []
+        return [(pair["one"], pair["other"]) for pair in self._rows("SELECT one, other FROM apart")]
 
     def find(self, text: str, limit: int = 20) -> list[Paper]:
         """Papers by an id or web address, or by words of title, authors and year; closest first."""
-        named = read_identifiers(text[:LONGEST_TEXT])
-        rows = self._named(named, limit) if named.whole else []
-        if not rows and not named.is_address:
-            rows = self._worded(text[:LONGEST_TEXT], limit)
-        return self.papers_by_row(rows)
+        return find([self], text, limit)
 
-    def _named(self, named: Identifiers, limit: int) -> list[int]:
-        found = self._column(
-            """SELECT paper_row FROM papers
-            WHERE lower(id) = ? OR list_contains(?::VARCHAR[], doi)
+    def named(self, named: Identifiers, limit: int) -> list[tuple[Any, ...]]:
+        """Papers by an id or web address: what they are ordered by, their rows last."""
+        where, values = self._where(
+            NO_FILTERS,
+            """(lower(id) = ? OR list_contains(?::VARCHAR[], doi)
                 OR (arxiv_id <> '' AND lower(arxiv_id) = ?) OR (pmid <> '' AND pmid = ?)
                 OR (url <> '' AND lower(rtrim(url, '/')) = ?)
-                OR paper_row IN (SELECT paper_row FROM ids WHERE lower(id) = ?)
-            ORDER BY length(doi) DESC, paper_row LIMIT ?""",
-            named.whole, list(named.dois), named.arxiv_id, named.pmid, named.whole, named.whole, limit,
-        )  # fmt: skip
-        return [int(row) for row in found]
+                OR paper_row IN (SELECT paper_row FROM ids WHERE lower(id) = ?))""",
+        )
+        given = [named.whole, list(named.dois), named.arxiv_id, named.pmid, named.whole, named.whole]
+        query = f"""SELECT -length(doi) AS longest, paper_row FROM papers {where}
+            ORDER BY longest, paper_row LIMIT {int(limit)}"""
+        return [(row["longest"], row["paper_row"]) for row in self._rows(query, *given, *values)]
 
-    def _worded(self, text: str, limit: int) -> list[int]:
+    def worded(self, text: str, limit: int) -> list[tuple[Any, ...]]:
+        """The same by words of title, authors and year."""
         rows, costs = self._title_words().find(text)
+        if self._removed:
+            kept = ~np.isin(rows, self._removed)
+            rows, costs = rows[kept], costs[kept]
         closest = np.lexsort((rows, costs))[: limit * LOOKED_AT]
         cost = dict(zip(rows[closest].tolist(), costs[closest].tolist(), strict=True))
         phrase = normalise_title(text)
         titles = self._rows(
             "SELECT paper_row, title FROM papers WHERE paper_row IN (SELECT unnest(?::INTEGER[]))", list(cost)
         )
-        places = [
+        return [
             (cost[each["paper_row"]], phrase not in title, len(title), each["paper_row"])
             for each in titles
             for title in [normalise_title(each["title"])]
         ]
-        return [row for *_, row in sorted(places)[:limit]]
 
     def _title_words(self) -> TitleWords:
         """Made when it is first asked for: a corpus that is only searched by meaning needs none."""
@@ -340,52 +327,90 @@ class Snapshot:
             FROM (SELECT unnest(?::VARCHAR[]) AS word)) WHERE edits <= ?"""
         return {row["word"]: row["edits"] for row in self._rows(query, word, list(words), edits)}
 
-    def facet_shares(self) -> dict[Facet, float]:
-        """The part of all labelled sentences that each facet has."""
-        query = "SELECT facet, count(*) AS n FROM sentences WHERE facet IS NOT NULL GROUP BY facet"
-        counts = {row["facet"]: row["n"] for row in self._rows(query)}
-        total = sum(counts.values())
-        return {facet: counts.get(code, 0) / total if total else 0.0 for code, facet in enumerate(FACETS)}
+    def facet_counts(self) -> dict[Facet, int]:
+        """How many sentences each facet has."""
+        where, values = self._where(NO_FILTERS, "facet IS NOT NULL")
+        query = f"SELECT facet, count(*) AS n FROM sentences {where} GROUP BY facet"
+        counts = {row["facet"]: row["n"] for row in self._rows(query, *values)}
+        return {facet: counts.get(code, 0) for code, facet in enumerate(FACETS)}
 
-    def year_counts(self, filters: Filters | None = None) -> dict[int, int]:
-        return self._tally("year", "year IS NOT NULL", filters, "value")
-
-    def venue_counts(self, filters: Filters | None = None, limit: int = 1000) -> dict[str, int]:
-        return self._tally("venue", "venue <> ''", filters, "n DESC, value", limit)
-
-    def field_counts(self, filters: Filters | None = None, limit: int = 1000) -> dict[str, int]:
-        return self._tally("unnest(fields)", "true", filters, "n DESC, value", limit)
-
-    def source_counts(self, filters: Filters | None = None) -> dict[str, int]:
-        return self._tally("source", "true", filters, "n DESC, value")
-
-    def origin_counts(self, limit: int = 1000) -> dict[str, int]:
+    def origin_counts(self) -> Counter[str]:
         """How papers came from live sources, for those that did."""
         if self._layout == tables.BEFORE_REFERENCES:
-            return {}
+            return Counter()
+        where, values = self._where(NO_FILTERS)
         found = self._rows(
-            """SELECT list, count(*) AS n FROM (
-                SELECT regexp_extract(reference, ?, 1) AS list FROM papers)
+            f"""SELECT list, count(*) AS n FROM (
+                SELECT regexp_extract(reference, ?, 1) AS list FROM papers {where})
             WHERE list <> '' GROUP BY list""",
             _ORIGINS,
+            *values,
         )
         counts: Counter[str] = Counter()
         for row in found:
             for origin in _origins_in(row["list"]):
                 counts[origin] += row["n"]
-        return dict(counts.most_common(limit))
+        return counts
 
-    def _tally(
-        self, value: str, known: str, filters: Filters | None, order: str, limit: int = 1000
-    ) -> dict[Any, int]:
-        where, values = _conditions(filters or Filters(), known)
-        query = f"""SELECT value, count(*) AS n FROM (SELECT {value} AS value FROM papers {where})
-            GROUP BY value ORDER BY {order} LIMIT {int(limit)}"""
+    def tally(self, counted: Counted, filters: Filters | None, most: int = 2**31) -> dict[Any, int]:
+        """How many papers have each value, the most frequent first; years in order."""
+        where, values = self._where(filters or NO_FILTERS, counted.known)
+        query = f"""SELECT value, count(*) AS n FROM (SELECT {counted.value} AS value FROM papers {where})
+            GROUP BY value ORDER BY {counted.order} LIMIT {int(most)}"""
         return {row["value"]: row["n"] for row in self._rows(query, *values)}
 
 
-def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
-    """A WHERE clause and its values; empty when nothing is asked."""
+class Named(Protocol):
+    """Papers by the ids of their records."""
+
+    def rows_of(self, ids: Sequence[str]) -> NDArray[np.integer[Any]]: ...
+
+    def headings_by_row(self, rows: NDArray[np.integer[Any]]) -> list[Paper]: ...
+
+
+def apart(pairs: Sequence[tuple[str, str]], papers: Named) -> Apart:
+    """The papers of pairs of records, by their ids."""
+    rows = papers.rows_of([id for pair in pairs for id in pair]).reshape(-1, 2)
+    rows = rows[(rows >= 0).all(axis=1)]
+    wanted = np.unique(rows)
+    ids = {row: paper.id for row, paper in zip(wanted.tolist(), papers.headings_by_row(wanted), strict=True)}
+    named = (sorted((ids[one], ids[other])) for one, other in rows.tolist())
+    return frozenset((one, other) for one, other in named)
+
+
+def find(stores: Sequence[Snapshot], text: str, limit: int, bases: Sequence[int] = (0,)) -> list[Paper]:
+    """Papers of several stores by an id or web address, or by words; closest first."""
+    named = read_identifiers(text[:LONGEST_TEXT])
+
+    def ordered(found: Sequence[list[tuple[Any, ...]]]) -> list[Paper]:
+        keyed = [
+            ((*keys, base + row), store, row)
+            for store, base, mine in zip(stores, bases, found, strict=True)
+            for *keys, row in mine
+        ]
+        closest = sorted(keyed, key=lambda each: each[0])[:limit]
+        papers: dict[int, Paper] = {}
+        for store, base in zip(stores, bases, strict=True):
+            rows = [row for _, owner, row in closest if owner is store]
+            papers |= dict(zip([base + row for row in rows], store.papers_by_row(rows), strict=True))
+        return [papers[keys[-1]] for keys, *_ in closest]
+
+    if named.whole and (papers := ordered([store.named(named, limit) for store in stores])):
+        return papers
+    return [] if named.is_address else ordered(_worded(stores, text[:LONGEST_TEXT], limit))
+
+
+def _worded(stores: Sequence[Snapshot], text: str, limit: int) -> list[list[tuple[Any, ...]]]:
+    """By words, in each store; with slips only where no store has a paper without."""
+    found = [store.worded(text, limit) for store in stores]
+    nearest = [min((each[0] for each in mine), default=SLIP) for mine in found]
+    if min(nearest) >= SLIP:
+        return found
+    return [mine if near < SLIP else [] for mine, near in zip(found, nearest, strict=True)]
+
+
+def _conditions(filters: Filters, removed: list[int], *also: str) -> tuple[str, list[Any]]:
+    """A WHERE clause and its values; those of `also` come first."""
     among = "paper_row IN (SELECT paper_row FROM ids WHERE id IN (SELECT unnest(?::VARCHAR[])))"
     asked: list[tuple[bool, str, list[Any]]] = [
         (filters.year_from is not None, "year >= ?", [filters.year_from]),
@@ -396,6 +421,7 @@ def _conditions(filters: Filters, *also: str) -> tuple[str, list[Any]]:
         (filters.ids is not None, among, [list(filters.ids or ())]),
         (filters.has_doi, "doi <> ''", []),
         (bool(filters.origins), _CAME, [[f"%{each}%" for each in map(_packed, filters.origins)]]),
+        (bool(removed), "paper_row NOT IN (SELECT unnest(?::INTEGER[]))", [removed]),
     ]  # fmt: skip
     clauses = [*also, *(clause for wanted, clause, _ in asked if wanted)]
     values = [value for wanted, _, given in asked if wanted for value in given]
@@ -422,7 +448,7 @@ def _origins_in(text: str) -> list[str]:
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
-def _text_hash(title: str, sentences: Sequence[str]) -> str:
+def text_hash(title: str, sentences: Sequence[str]) -> str:
     """128 bits of BLAKE2b over title and sentences, separated by a character that no text uses."""
     joined = "\x1e".join((title, *sentences))
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

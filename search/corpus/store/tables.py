@@ -76,12 +76,12 @@ def create(path: Path, kind: str, tables: str, **config: str) -> Connection:
 
 
 def open_existing(
-    path: Path, kind: str, tables: Mapping[int, str], read_only: bool
+    path: Path, kind: str, tables: Mapping[int, str], read_only: bool, **config: str
 ) -> tuple[Connection, int]:
     """The database in `path` and its layout, once it is known to hold the tables of one of these layouts."""
     if not path.is_file():
         raise CorpusError(f"There is no corpus at {path}: make one with `python -m index_build build`.")
-    connection = _connect(path, read_only)
+    connection = _connect(path, read_only, **config)
     try:
         return connection, _require(connection, path, kind, tables)
     except BaseException:

@@ -10,7 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from search.corpus.store import snapshot, tables
 from search.corpus.store.identity import (
@@ -24,13 +26,12 @@ from search.corpus.store.identity import (
     other_id,
     title_key,
 )
+from search.corpus.store.writer import SnapshotWriter
 from search.errors import InputError
 from search.references import PREPRINT_START, merge_packed, pack
 from search.types import Paper
 
 KIND = "store"
-BATCH = 2048
-"""Papers that go from the store into a snapshot at a time."""
 # No indexes: a batch is joined as a whole, which beats looking up each record.
 _RECORDS = f"""
     CREATE TABLE records (
@@ -83,6 +84,45 @@ _MERGED = f"""
 """The longest abstract wins, with its title and sentences; of other fields, the first that is not empty."""
 
 
+BLOCK = 4096
+"""Papers that are read together for a build: some 20 MB. Chosen by hand."""
+_STAMPS = """
+    SELECT key, bit_xor(record) AS stamp, min(number) AS number
+    FROM (SELECT hash(paper) AS key, hash(number, id, hash) AS record, number FROM records)
+    GROUP BY key ORDER BY number
+"""
+_MEMBERS = """
+    CREATE OR REPLACE TEMP TABLE members AS
+        SELECT number, first FROM records JOIN (
+            SELECT paper, min(number) AS first FROM records GROUP BY paper HAVING count(*) > 1
+        ) USING (paper) WHERE number <> first ORDER BY first
+"""
+"""The later records of papers that have several."""
+_OTHERS = """
+    SELECT number FROM members
+    WHERE first BETWEEN $first AND $last AND first IN (SELECT unnest($numbers::BIGINT[]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamps:
+    """[P] of each paper; equal stamps mean the same records in the same form."""
+
+    keys: NDArray[np.uint64]
+    """Of the paper's id."""
+    stamps: NDArray[np.uint64]
+    """Of its records."""
+    numbers: NDArray[np.int64]
+    """Of its first record, in order of arrival."""
+
+
+class Merged(NamedTuple):
+    """A paper made of all its records, and their ids."""
+
+    paper: Paper
+    ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class AddReport:
     """What became of a batch: each record counts once."""
@@ -116,9 +156,12 @@ class Store:
         return cls(tables.create(path, KIND, TABLES))
 
     @classmethod
-    def open(cls, path: Path, read_only: bool = True) -> Self:
-        """The store in `path`; one that was made before there were references takes them in from now on."""
-        connection, layout = tables.open_existing(path, KIND, LAYOUTS, read_only)
+    def open(cls, path: Path, read_only: bool = True, **config: str) -> Self:
+        """The store in `path`; one that was made before there were references takes them in from now on.
+
+        `config` is for DuckDB.
+        """
+        connection, layout = tables.open_existing(path, KIND, LAYOUTS, read_only, **config)
         if layout == tables.BEFORE_REFERENCES and not read_only:
             with _transaction(connection) as cursor:
                 cursor.execute(UPGRADE)
@@ -242,39 +285,56 @@ class Store:
         query = "SELECT source, count(*) FROM records GROUP BY source ORDER BY count(*) DESC, source"
         return dict(self._connection.cursor().execute(query).fetchall())
 
+    def stamps(self) -> Stamps:
+        """One number for each paper and one for what it is made of, in order of arrival."""
+        found = self._connection.cursor().execute(_STAMPS).fetchnumpy()
+        return Stamps(*(np.asarray(found[name]) for name in ("key", "stamp", "number")))
+
+    def blocks(self, numbers: NDArray[np.int64]) -> Iterator[list[Merged]]:
+        """The papers whose first records have these numbers, ascending, as they are now: a block at a time.
+
+        Nothing is ever asked of all papers at once, so the memory this takes does not grow with them.
+        """
+        with self._connection.cursor() as cursor:
+            cursor.execute(_MEMBERS)
+            for start in range(0, len(numbers), BLOCK):
+                yield self._block(cursor, numbers[start : start + BLOCK])
+
     def snapshot(self, path: Path) -> None:
         """Write the papers as they are now to a new file, with dense rows: the store of a build."""
-        # A compression that lets single rows be read alone: a search reads about thirty texts of all papers.
-        build = tables.create(path, snapshot.KIND, snapshot.TABLES, force_compression="fsst")
-        with build, self._connection.cursor() as cursor:
-            papers = cursor.sql(self._merged()).to_arrow_reader(BATCH)
-            build.register("papers_here", _with_references(papers))
-            build.execute("CREATE TEMP TABLE merged AS SELECT * FROM papers_here")
-            build.unregister("papers_here")
-            build.execute(snapshot.FILL)
-            build.execute("DROP TABLE merged")
-            if pairs := sorted(self.apart()):
-                build.executemany("INSERT INTO apart VALUES (?, ?)", pairs)
-            build.execute("CHECKPOINT")
+        writer = SnapshotWriter(path, self.apart())
+        try:
+            for block in self.blocks(self.stamps().numbers):
+                writer.add([each.paper for each in block], [each.ids for each in block])
+            writer.finish()
+        finally:
+            writer.close()
+
+    def _block(self, cursor: tables.Connection, numbers: NDArray[np.int64]) -> list[Merged]:
+        asked = {"numbers": numbers.tolist(), "first": int(numbers[0]), "last": int(numbers[-1])}
+        others = cursor.execute(_OTHERS, asked).fetchnumpy()["number"]
+        named = dict(asked, others=others.tolist())
+        reference = "" if self._layout == tables.LAYOUT else ", '' AS reference"
+        records = f"""(SELECT *{reference} FROM records
+            WHERE number BETWEEN $first AND $last AND number IN (SELECT unnest($numbers::BIGINT[]))"""
+        if len(others):
+            records += f""" UNION ALL SELECT *{reference} FROM records
+                WHERE number IN (SELECT unnest($others::BIGINT[]))"""
+        else:
+            named.pop("others")
+        query = _MERGED.format(records=f"{records})", where="")
+        rows = cursor.sql(f"{query} ORDER BY number", params=named).to_arrow_table().to_pylist()
+        return [
+            Merged(
+                tables.paper_of(row | {"reference": _merged_reference(row)}),
+                tuple(row["ids"]),
+            )
+            for row in rows
+        ]
 
 
 def _merged_reference(row: dict[str, Any]) -> str:
     return merge_packed(row["refs"] or (), row["of_abstract"])
-
-
-def _with_references(papers: pa.RecordBatchReader) -> pa.RecordBatchReader:
-    """The papers with the references of their records made one."""
-    place = papers.schema.get_field_index("refs")
-    schema = papers.schema.set(place, pa.field("reference", pa.string()))
-
-    def merged() -> Iterator[pa.RecordBatch]:
-        for batch in papers:
-            refs, chosen = (batch.column(name).to_pylist() for name in ("refs", "of_abstract"))
-            texts = [merge_packed(found or (), of) for found, of in zip(refs, chosen, strict=True)]
-            columns = [*batch.columns[:place], pa.array(texts, pa.string()), *batch.columns[place + 1 :]]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-    return pa.RecordBatchReader.from_batches(schema, merged())
 
 
 def _hash(paper: Paper) -> int:
