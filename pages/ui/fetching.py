@@ -206,6 +206,8 @@ def _state_of(run: Run | None) -> str:
     if run is None:
         return "never asked"
     of = f" of {run.announced:,}" if run.announced is not None else ""
+    if run.taken_in and run.since:
+        return f"{counted(run.received, 'record')} new or changed, {run.began[:10]}"
     if run.taken_in:
         return f"{run.received:,}{of} records, {run.began[:10]}"
     if corpora.jobs().is_busy:

@@ -42,7 +42,7 @@ def forget() -> None:
 def offer() -> None:
     """What can be done about an identifier that the corpus does not have."""
     if named := st.session_state.get(WANTED, ""):
-        st.info(f"No paper of this corpus is {plain(named)}.", icon=":material/info:")
+        st.info(f"This corpus does not have {plain(named)}.", icon=":material/info:")
         ask(named, "paste")
 
 
@@ -55,9 +55,9 @@ def ask(named: str, key: str) -> None:
         st.caption("This host asks no sources for papers: paste title and abstract instead.")
         return
     first, *others = hosts(identifier, settings)
-    st.caption(
-        plain(f"Sent to {first}, and until one knows it to {', '.join(others)}: {identifier}, nothing else.")
-    )
+    also = f", with your contact {settings.contact}" if settings.contact else ""
+    told = f"Sent to {first}, and until one knows it to {', '.join(others)}: {identifier}{also}."
+    st.caption(plain(f"{told} Nothing else is sent."))
     if st.button("Ask the sources", icon=":material/cloud_download:", key=f"ask-{key}"):
         with st.spinner("Asking…"):
             paper = look_up(named, settings)

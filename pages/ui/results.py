@@ -65,12 +65,12 @@ def show(results: Results, search_id: str, drawing: Drawing = PLAIN) -> None:
 
 def draw(results: Results, search_id: str, drawing: Drawing) -> None:
     """The same inside a fragment of one's own, for lists that are redrawn together."""
-    coins.draw(result.paper for result in results.results)
     shown = _component(
         key=drawing.key,
         data=describe(results, search_id, drawing),
         on_asked_change=lambda: _keep(results, drawing.key),
     )
+    coins.draw(result.paper for result in results.results)
     if said := state.visit().said:
         state.visit().said = ""
         st.toast(said)

@@ -113,7 +113,7 @@ def test_an_identifier_from_elsewhere_is_asked_for_after_a_click(running: Server
     app = open_app()
     app.text_area(key="pasted").set_value(f"arXiv:{record.arxiv_id}v2")
     press(app, "Find papers")
-    assert "No paper of this corpus is" in text_of(app)
+    assert "This corpus does not have arXiv:" in text_of(app)
     assert "Sent to 127.0.0.1" in text_of(app)
     assert not any(source["asked"] for source in running.log().values())
     press(app, "Ask the sources")
