@@ -34,12 +34,23 @@ _ADVICE = {reason.value: reason.advice for reason in Reason}
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    given = {"corpus": args.out, "encoder": args.encoder, "device": args.device}
+    given = {"corpus": _folder(args.out), "encoder": args.encoder, "device": args.device}
     return replace(load_settings(), **{key: value for key, value in given.items() if value is not None})
 
 
 def _corpus(args: argparse.Namespace) -> Path:
-    return Path(args.dir or args.out or load_settings().corpus)
+    return _folder(args.dir or args.out)
+
+
+def _folder(named: Path | None) -> Path:
+    """The folder that is named, else that of the settings; builds are made in folders alone."""
+    settings = load_settings()
+    if named is None and settings.address:
+        raise SettingsError(
+            f"The setting `corpus` is {settings.address}, where nothing is built: name the folder of the "
+            "corpus with `--out DIR`, and carry it over with `publish` afterwards."
+        )
+    return Path(named or settings.corpus)
 
 
 def _build(args: argparse.Namespace) -> int:
@@ -196,7 +207,7 @@ def _merges(args: argparse.Namespace) -> int:
 def _split(args: argparse.Namespace) -> int:
     from index_build.merging import split
 
-    corpus = Path(args.out or load_settings().corpus)
+    corpus = _folder(args.out)
     _require_store(corpus, "make it with `python -m index_build build`")
     others = split(corpus, args.id, args.other)
     if args.json:
@@ -204,6 +215,44 @@ def _split(args: argparse.Namespace) -> int:
     else:
         print(f"{args.id} stays apart from {', '.join(others)}, at every import from now on.")
         print(f"It takes effect with the next build: python -m index_build build --out {corpus}")
+    return 0
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from index_build.moving import bring_back, publish_to
+    from index_build.moving import describe as describe_moved
+    from search.corpus.milvus.corpus import MilvusCorpus
+
+    settings = load_settings()
+    token, certificate = settings.milvus_token, settings.milvus_certificate
+    keep = args.keep or settings.keep_builds
+    with ProgressLine(args.quiet) as progress:
+        if isinstance(args.source, Path) and isinstance(args.to, str):
+            target = MilvusCorpus(args.to, token, certificate)
+            moved = publish_to(args.source, target, progress, keep, args.replicas, args.index)
+        elif isinstance(args.source, str) and isinstance(args.to, Path):
+            from index_build.steps import build
+
+            source = MilvusCorpus(args.source, token, certificate)
+            moved = bring_back(source, args.to, settings, progress, build)
+        else:
+            raise InputError("Name a folder and an address on Milvus, in either order, as in the examples.")
+    if args.json:
+        build_id = moved.manifest.build_id
+        _print_json({"corpus": args.to, **asdict(moved), "manifest": None, "build_id": build_id})
+    else:
+        print(describe_moved(moved, args.to))
+    return 0
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from index_build import sizing
+
+    plan = sizing.plan(sizing.Wanted(args.papers, args.sentences, args.dimension, args.memory, args.replicas))
+    if args.json:
+        _print_json(asdict(plan))
+    else:
+        print(sizing.describe(plan))
     return 0
 
 
@@ -229,6 +278,8 @@ def make_parser() -> argparse.ArgumentParser:
             "verify": _verify,
             "merges": _merges,
             "split": _split,
+            "publish": _publish,
+            "plan": _plan,
             "prewarm": _prewarm,
         }
     )
