@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from index_build.arguments import parser_of
 from index_build.fetch.command import run_fetch, run_update
@@ -17,11 +17,14 @@ from index_build.filters import make_rules
 from index_build.importing import Summary, import_files, import_papers
 from index_build.progress import ProgressLine
 from index_build.sources import Reason
-from search.corpus.layout import STORE
+from search.corpus.layout import CACHE, STORE
 from search.corpus.manifest import served
 from search.corpus.store import Store
 from search.errors import CorpusError, InputError, ModelError, SettingsError, SourceError, TriptychError
 from search.settings import Settings, load_settings, make_new_files_private
+
+if TYPE_CHECKING:
+    from index_build.on_ray import RayEncoder
 
 _FAULTS: dict[type[TriptychError], int] = {
     InputError: 2,
@@ -115,7 +118,10 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
             raise InputError("No paper could be taken in: see the reasons above and the rejects file.")
     started = time.monotonic()
     with ProgressLine(args.quiet) as progress:
-        manifest = (compact if whole else build)(settings.corpus, settings, progress)
+        encoder = _on_ray(args, settings, progress)
+        manifest = (compact if whole else build)(settings.corpus, settings, progress, encoder)
+        if encoder is not None:
+            encoder.clear()
     if args.json:
         built = {name: getattr(manifest, name) for name in ("build_id", "papers", "sentences", "encoder")}
         built["seconds"] = time.monotonic() - started
@@ -124,6 +130,17 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
         print(f"{settings.corpus} serves {manifest.papers:,} papers with {manifest.sentences:,} sentences.")
     all_rejected = summary is not None and bool(summary.rejected) and not summary.stored.total
     return 1 if all_rejected else 0
+
+
+def _on_ray(args: argparse.Namespace, settings: Settings, progress: ProgressLine) -> RayEncoder | None:
+    """The encoder of a cluster, where one is asked for."""
+    workers = getattr(args, "workers", None)
+    if not workers and not getattr(args, "ray", False):
+        return None
+    from index_build.on_ray import RayEncoder
+
+    storage = args.storage or str(settings.corpus / CACHE / "shards")
+    return RayEncoder(settings, storage, workers or "", progress)
 
 
 def _stored(corpus: Path) -> int | None:

@@ -95,6 +95,11 @@ def _build_options(parser: argparse.ArgumentParser) -> None:
     files = "files or folders of papers; none builds again what is stored"
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help=files)
     _add_import_options(parser)
+    parser.add_argument("--ray", action="store_true", help="encode on all cores of this machine by Ray")
+    parser.add_argument("--workers", metavar="ADDRESS", help="encode on a Ray cluster, as ray://HOST:10001")
+    parser.add_argument(
+        "--storage", metavar="PLACE", help="where its shards lie, a folder all workers see or s3://..."
+    )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +169,7 @@ def _plan_options(parser: argparse.ArgumentParser) -> None:
         "--sentences",
         type=float,
         metavar="N",
-        help="sentences of a paper (default: 6.68, of the demo corpus)",
+        help="sentences of a paper (default: 6.68, as in the demo)",
     )
     add("--dimension", type=int, default=384, metavar="N", help="numbers of a vector (default: 384)")
     add("--memory", type=float, default=64.0, metavar="GB", help="of one machine (default: 64)")

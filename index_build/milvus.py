@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +41,7 @@ from search.corpus.milvus.shapes import (
     URL,
     VALUES_FROM,
     VENUE,
+    Kind,
     build_of,
     collection_of,
     hash_of,
@@ -86,7 +88,7 @@ class _Counts:
         return number
 
     def code_of(self, kind: str, value: str) -> int:
-        if not value:
+        if not value and kind == VENUE:  # none; a source that is not named is one to filter by
             return 0
         self.papers_of[kind, value] += 1
         return self.values.setdefault((kind, value), 1 + len(self.values))
@@ -116,7 +118,7 @@ class MilvusPublisher:
         self._of = {
             part: collection_of(self._address.name, planned.build_id, part) for part in (ABOUT, *PARTS)
         }
-        kind_for(planned.sentences, self._index)
+        self._kind = self._possible(kind_for(planned.sentences, self._index))
         there = set(self._server.collections())
         self._resumes = any(self._of[part] in there for part in PARTS)
         client = self._server.client
@@ -133,6 +135,14 @@ class MilvusPublisher:
         if self._resumes:
             self._index_and_load(1)  # only what is loaded can be counted
         return 0
+
+    def _possible(self, kind: Kind) -> Kind:
+        if self._can.number < kind.version:
+            raise CorpusError(
+                f"The index {kind.name} needs Milvus {kind.version[0]}.{kind.version[1]} or later, and this "
+                f"server is {self._can.version}: choose another with `--index`."
+            )
+        return kind
 
     def add(self, batch: Batch) -> None:
         rows = self._rows_of(batch)
@@ -233,8 +243,6 @@ class MilvusPublisher:
         for rows in _together(self._numbered(), NAMES_TOGETHER):
             first = rows[0]["row"]
             self._write(NAMES, rows, first, rows[-1]["row"] + 1)
-        for part in PARTS:
-            self._server.ask(self._server.client.flush, self._of[part], timeout=CHANGING)
         found = {PAPERS: papers, SENTENCES: sentences}
         for part, expected in found.items():
             if self._counts.rows[part] != expected:
@@ -255,15 +263,20 @@ class MilvusPublisher:
             yield _name(VALUES_FROM + number, kind, value, number, self._counts.papers_of[kind, value])
 
     def _index_and_load(self, replicas: int) -> int:
-        """Build the indices, load all and wait for it; how many replicas there are."""
-        client = self._server.client
-        kind = kind_for(self._planned.sentences, self._index)
-        for part in (part for part in (ABOUT, *PARTS) if self._of[part] in self._server.collections()):
-            if not self._server.ask(client.list_indexes, self._of[part]):
-                indices = indices_of(client, part, kind, self._can)
-                self._server.ask(client.create_index, self._of[part], indices, timeout=LOADING)
-            replicas = self._load(self._of[part], replicas)
-        return replicas
+        """Write out, index and load all, and wait for it; how many replicas there are."""
+        with ThreadPoolExecutor(len(PARTS)) as workers:  # each mostly waits
+            return min(workers.map(lambda part: self._ready(part, replicas), PARTS))
+
+    def _ready(self, part: str, replicas: int) -> int:
+        """Write out, index and load one collection; how many replicas it has."""
+        client, collection = self._server.client, self._of[part]
+        self._server.ask(client.flush, collection, timeout=CHANGING)
+        if not self._server.ask(client.list_indexes, collection):
+            indices = indices_of(client, part, self._kind, self._can)
+            # An index that compares everything is nothing to wait for; what is there is searched meanwhile.
+            waits = part in (SENTENCES, PAPERS) and self._kind.index != "FLAT"
+            self._server.ask(client.create_index, collection, indices, sync=waits, timeout=LOADING)
+        return self._load(collection, replicas)
 
     def _load(self, collection: str, replicas: int) -> int:
         load = self._server.client.load_collection
@@ -297,7 +310,7 @@ class MilvusPublisher:
             self._server.ask(client.drop_collection, collection, timeout=CHANGING)
         schema = schema_of(client, ABOUT, 0, self._can)
         self._server.ask(client.create_collection, collection, schema=schema, num_shards=1, timeout=CHANGING)
-        kind, counts = kind_for(self._planned.sentences, self._index), self._counts
+        kind, counts = self._kind, self._counts
         about = About(
             manifest=manifest,
             rows=dict(counts.rows),
@@ -314,7 +327,7 @@ class MilvusPublisher:
         written = write_about(self._server, collection, about)
         self._server.ask(client.flush, collection, timeout=CHANGING)
         indices = indices_of(client, ABOUT, kind, self._can)
-        self._server.ask(client.create_index, collection, indices, timeout=CHANGING)
+        self._server.ask(client.create_index, collection, indices, sync=False, timeout=CHANGING)
         self._load(collection, self.replicas)
         if (
             self._server.count(collection, "", STRICT) != written

@@ -27,6 +27,7 @@ class Abilities:
     """What a server can do."""
 
     version: str
+    number: tuple[int, int]
     sparse: bool
     """Vectors with few numbers of many, which words are searched with: from 2.4 on. Earlier servers take a
     collection that has them and then fall over it."""
@@ -38,10 +39,11 @@ class Abilities:
 
 def abilities_of(version: str) -> Abilities:
     if version.startswith("milvus_lite"):
-        return Abilities(version, sparse=True, half=False, several=False)
+        return Abilities(version, (2, 3), sparse=True, half=False, several=False)
     found = _VERSION.match(version)
-    modern = found is not None and (int(found[1]), int(found[2])) >= (2, 4)
-    return Abilities(version, sparse=modern, half=modern, several=True)
+    number = (int(found[1]), int(found[2])) if found else (0, 0)
+    modern = number >= (2, 4)
+    return Abilities(version, number, sparse=modern, half=modern, several=True)
 
 
 class UnreachableError(CorpusError):
@@ -65,14 +67,12 @@ class Server:
             raise self._in_words(error) from error
 
     def _in_words(self, error: Exception) -> CorpusError:
-        told = " ".join(str(getattr(error, "message", "") or error).split())[:300]
+        told = " ".join(f"{getattr(error, 'message', '') or error}".split())[:300]
+        if is_refusal(error):
+            return refused(self.address)
         if "not connect" in told or "Fail connecting" in told or "UNAVAILABLE" in str(error):
             return UnreachableError(
                 f"The Milvus server of {self.address} does not answer: see that it runs, then try again."
-            )
-        if "auth" in told.lower() or "unauthenticated" in told.lower():
-            return CorpusError(
-                f"The Milvus server of {self.address} refuses the token: correct the setting `milvus_token`."
             )
         return CorpusError(f"The Milvus server of {self.address} could not do it ({told}): try again.")
 
@@ -131,7 +131,7 @@ class Server:
             found = self._client.describe_alias(alias, timeout=ASKING)
         except self._faults as error:
             told = self._in_words(error)
-            if isinstance(told, UnreachableError) or "refuses the token" in str(told):
+            if isinstance(told, UnreachableError) or is_refusal(error):
                 raise told from error
             return ""
         return str(found.get("collection_name", "")) if isinstance(found, dict) else ""
@@ -159,6 +159,18 @@ class Server:
         self._client.close()
 
 
+def is_refusal(error: BaseException) -> bool:
+    """Whether a server, or what led to the error, says that the token is wrong."""
+    told = f"{error} {error.__cause__}".lower()  # no further: pymilvus raises errors from themselves
+    return "unauthenticated" in told or "auth check failure" in told
+
+
+def refused(address: Address) -> CorpusError:
+    return CorpusError(
+        f"The Milvus server of {address} refuses the token: correct the setting `milvus_token`."
+    )
+
+
 def connect(address: Address) -> Server:
     """The server of a corpus; `pymilvus` is loaded here and nowhere else."""
     try:
@@ -177,11 +189,8 @@ def connect(address: Address) -> Server:
     try:
         client = pymilvus.MilvusClient(**options)
     except (pymilvus.MilvusException, grpc.RpcError) as error:
-        told = str(error)
-        if "auth" in told.lower():
-            raise CorpusError(
-                f"The Milvus server of {address} refuses the token: correct the setting `milvus_token`."
-            ) from error
+        if is_refusal(error):
+            raise refused(address) from error
         raise UnreachableError(
             f"The Milvus server of {address} does not answer: see that it runs, then try again."
         ) from error

@@ -36,7 +36,7 @@ class Watch:
         """What does not answer, in one sentence; empty while all does."""
         with self._lock:
             now = time.monotonic()
-            if self._asked >= self._looked or now - self._looked > IDLE:
+            if self._found or self._asked >= self._looked or now - self._looked > IDLE:
                 self._found = self._look()
                 self._looked = now
             is_fresh = now - self._told_at < IDLE  # later it may have passed: a machine came back
