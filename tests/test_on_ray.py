@@ -103,6 +103,7 @@ def test_half_a_file_is_no_shard(shards: RayEncoder) -> None:
 
 @needs_ray
 @pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # Ray's own, of itself
 def test_a_corpus_built_on_ray_has_the_same_vectors(
     app_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,6 +65,7 @@ class MilvusCorpus:
         """What a build says of itself, once all of it is loaded: a server is healthy long before."""
         name, server = self.address.name, self._server()
         for part in (ABOUT, *PARTS):
+            server.wake(collection_of(name, build, part))
             if not server.is_loaded(collection := collection_of(name, build, part)):
                 raise CorpusError(
                     f"The collection {collection} of {self.address} is not loaded yet: wait a minute, then "

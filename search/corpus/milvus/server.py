@@ -139,6 +139,11 @@ class Server:
     def collections(self) -> list[str]:
         return sorted(self.ask(self._client.list_collections))
 
+    def wake(self, collection: str) -> None:
+        """The small server forgets at its start what was loaded; the real one loads it again by itself."""
+        if not self.abilities.several:
+            self.ask(self._client.load_collection, collection, timeout=CHANGING)
+
     def is_loaded(self, collection: str) -> bool:
         state = self.ask(self._client.get_load_state, collection)["state"]
         return getattr(state, "name", str(state)) == "Loaded"
