@@ -30,6 +30,7 @@ from search.corpus.milvus.shapes import (
     NAMES_OF_PAPER,
     NO_YEAR,
     NOTHING,
+    ORIGIN,
     PAPERS,
     PARTS,
     PER_DETAIL,
@@ -217,6 +218,9 @@ class MilvusPublisher:
             "source": self._counts.code_of(SOURCE, paper.source),
             "has_doi": int(bool(paper.doi)),
             "fields": [self._counts.code_of(FIELD, each) for each in dict.fromkeys(paper.fields)],
+            "origins": [
+                self._counts.code_of(ORIGIN, each) for each in dict.fromkeys(paper.reference.origins)
+            ],
         }
 
     def _details(
@@ -251,7 +255,7 @@ class MilvusPublisher:
                 )
         self.replicas = self._index_and_load(self._replicas or REPLICAS)
         self._require_counts()
-        manifest = replace(self._planned, papers=papers, sentences=sentences, files=())
+        manifest = replace(self._planned, papers=papers, sentences=sentences, files=(), segments=())
         self._write_about(manifest)
         return manifest
 
@@ -322,6 +326,7 @@ class MilvusPublisher:
             venues=counts.most(VENUE),
             fields=counts.most(FIELD),
             sources=counts.most(SOURCE),
+            origins=counts.most(ORIGIN),
             facets={facet: counts.facets[facet] for facet in FACETS},
         )
         written = write_about(self._server, collection, about)

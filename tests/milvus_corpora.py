@@ -12,7 +12,7 @@ from search.corpus.folder import FolderBuild, FolderCorpus
 from search.corpus.milvus.corpus import MilvusCorpus
 from search.corpus.store import Store
 from search.text.sentences import split_paper
-from search.types import Facet, Paper, Section
+from search.types import Facet, Paper, Reference, Section
 from tests.miniature import all_papers
 from tests.random_encoder import RandomEncoder
 
@@ -27,6 +27,7 @@ def papers() -> list[Paper]:
             "long", LONG, text, ("Many, Ada",), 2012, "Long Reads", sections=(Section(0, 52, Facet.METHOD),)
         )
     )
+    long = replace(long, reference=Reference(origins=("arXiv today",)))
     first, *others = all_papers()
     twice = replace(first, id="second:record", doi="10.5555/twice"), replace(first, doi="10.5555/twice")
     return [twice[1], *others, twice[0], long]

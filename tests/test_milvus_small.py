@@ -41,6 +41,7 @@ FILTERS = (
     Filters(venues=("Long Reads",)),
     Filters(fields=("tumours", "rivers", "graphs")),
     Filters(sources=("nowhere",)),
+    Filters(origins=("arXiv today",)),
     Filters(ids=("bare", "long", "second:record", "not here")),
 )
 
@@ -91,7 +92,7 @@ def test_papers_vectors_and_panels_are_those_of_the_folder(here: FolderBuild, th
     for name in ("vectors", "panels", "offsets"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
     assert np.array_equal(served.whole_vectors(rows), here.whole_vectors(rows))
-    assert served.manifest == replace(here.manifest, files=())
+    assert served.manifest == replace(here.manifest, files=(), segments=())
     assert len(served.sentences(rows[:0]).vectors) == len(served.whole_vectors(rows[:0])) == 0
 
 
@@ -122,6 +123,7 @@ def test_counts_and_names_are_those_of_the_folder(here: FolderBuild, there: Milv
     for name in ("year_counts", "venue_counts", "field_counts", "source_counts"):
         assert getattr(there, name)() == getattr(here, name)()
         assert getattr(there, name)(Filters(year_to=2012)) == getattr(here, name)(Filters(year_to=2012))
+    assert there.origin_counts() == here.origin_counts()
     assert there.facet_shares() == here.facet_shares()
     terms = ["river", "study", "the", "nowhere-at-all"]
     assert there.papers_with(terms) == dict(here.papers_with(terms))

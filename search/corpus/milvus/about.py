@@ -35,6 +35,7 @@ class About:
     """The most frequent first; so with fields and sources."""
     fields: Mapping[str, int]
     sources: Mapping[str, int]
+    origins: Mapping[str, int]
     facets: Mapping[Facet, int]
     """How many sentences have each."""
 
@@ -71,7 +72,7 @@ def read_about(server: Server, collection: str) -> About:
 def _about_of(values: dict[str, Any]) -> About:
     counted = {
         name: {str(key): int(count) for key, count in values[name].items()}
-        for name in ("rows", "search", "venues", "fields", "sources")
+        for name in ("rows", "search", "venues", "fields", "sources", "origins")
     }
     return About(
         manifest=manifest_from(values["manifest"]),

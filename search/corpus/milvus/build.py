@@ -27,6 +27,7 @@ from search.corpus.milvus.shapes import (
     ID,
     LOWER,
     NAMES,
+    ORIGIN,
     PAPERS,
     PARTS,
     PER_DETAIL,
@@ -93,7 +94,12 @@ class MilvusBuild:
             return ""
         wanted = [
             (kind, value)
-            for kind, values in ((VENUE, filters.venues), (FIELD, filters.fields), (SOURCE, filters.sources))
+            for kind, values in (
+                (VENUE, filters.venues),
+                (FIELD, filters.fields),
+                (SOURCE, filters.sources),
+                (ORIGIN, filters.origins),
+            )
             for value in values
         ]
         codes = {key: names[0].number for key, names in self._names.find(wanted).items()} if wanted else {}
@@ -292,6 +298,9 @@ class MilvusBuild:
 
     def source_counts(self, filters: Filters | None = None) -> dict[str, int]:
         return self._first(self._about.sources, filters, lambda value: Filters(sources=(value,)), 1000)
+
+    def origin_counts(self, limit: int = 1000) -> dict[str, int]:
+        return dict(list(self._about.origins.items())[:limit])
 
     def _first(
         self,

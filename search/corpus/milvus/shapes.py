@@ -31,7 +31,7 @@ VALUES_FROM, IDS_FROM = 2**40, 2**42
 """Where the numbers of filter values and of ids begin, behind those of terms."""
 NO_YEAR = -32_768
 TERM, ID, LOWER, DOI, ARXIV, PMID, URL = "term", "id", "lower", "doi", "arxiv", "pmid", "url"
-VENUE, FIELD, SOURCE = "venue", "field", "source"
+VENUE, FIELD, SOURCE, ORIGIN = "venue", "field", "source", "origin"
 NOTHING = [1.0, 0.0]
 """Every collection needs a vector; those that are not searched by one have this."""
 PASSES_NONE = "row < 0"
@@ -103,7 +103,8 @@ def schema_of(client: Any, part: str, dimension: int, can: Abilities) -> Any:
         schema.add_field("vector", vector, dim=dimension)
         for field in ("year", "venue", "source", "has_doi"):
             schema.add_field(field, DataType.INT32)
-        schema.add_field("fields", DataType.ARRAY, element_type=DataType.INT32, max_capacity=4096)
+        for field in ("fields", "origins"):
+            schema.add_field(field, DataType.ARRAY, element_type=DataType.INT32, max_capacity=4096)
     else:
         schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=len(NOTHING))
     if part == SENTENCES:
@@ -157,13 +158,14 @@ def condition(
         ("venue", VENUE, filters.venues),
         ("source", SOURCE, filters.sources),
         ("fields", FIELD, filters.fields),
+        ("origins", ORIGIN, filters.origins),
     ):
         if values:
             known = sorted(codes[kind, value] for value in values if (kind, value) in codes)
             if not known:
                 return PASSES_NONE
-            several = f"array_contains_any(fields, {known})"
-            clauses.append(several if field == "fields" else f"{field} in {known}")
+            several = f"array_contains_any({field}, {known})"
+            clauses.append(several if kind in (FIELD, ORIGIN) else f"{field} in {known}")
     if rows is not None:
         if not len(rows):
             return PASSES_NONE
