@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from index_build.arguments import parser_of
 from index_build.fetch.command import run_fetch, run_update
@@ -17,11 +17,14 @@ from index_build.filters import make_rules
 from index_build.importing import Summary, import_files, import_papers
 from index_build.progress import ProgressLine
 from index_build.sources import Reason
-from search.corpus.layout import STORE
+from search.corpus.layout import CACHE, STORE
 from search.corpus.manifest import served
 from search.corpus.store import Store
 from search.errors import CorpusError, InputError, ModelError, SettingsError, SourceError, TriptychError
 from search.settings import Settings, load_settings, make_new_files_private
+
+if TYPE_CHECKING:
+    from index_build.on_ray import RayEncoder
 
 _FAULTS: dict[type[TriptychError], int] = {
     InputError: 2,
@@ -34,12 +37,23 @@ _ADVICE = {reason.value: reason.advice for reason in Reason}
 
 
 def _settings(args: argparse.Namespace) -> Settings:
-    given = {"corpus": args.out, "encoder": args.encoder, "device": args.device}
+    given = {"corpus": _folder(args.out), "encoder": args.encoder, "device": args.device}
     return replace(load_settings(), **{key: value for key, value in given.items() if value is not None})
 
 
 def _corpus(args: argparse.Namespace) -> Path:
-    return Path(args.dir or args.out or load_settings().corpus)
+    return _folder(args.dir or args.out)
+
+
+def _folder(named: Path | None) -> Path:
+    """The folder that is named, else that of the settings; builds are made in folders alone."""
+    settings = load_settings()
+    if named is None and settings.address:
+        raise SettingsError(
+            f"The setting `corpus` is {settings.address}, where nothing is built: name the folder of the "
+            "corpus with `--out DIR`, and carry it over with `publish` afterwards."
+        )
+    return Path(named or settings.corpus)
 
 
 def _build(args: argparse.Namespace) -> int:
@@ -104,7 +118,10 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
             raise InputError("No paper could be taken in: see the reasons above and the rejects file.")
     started = time.monotonic()
     with ProgressLine(args.quiet) as progress:
-        manifest = (compact if whole else build)(settings.corpus, settings, progress)
+        encoder = _on_ray(args, settings, progress)
+        manifest = (compact if whole else build)(settings.corpus, settings, progress, encoder)
+        if encoder is not None:
+            encoder.clear()
     if args.json:
         built = {name: getattr(manifest, name) for name in ("build_id", "papers", "sentences", "encoder")}
         built["seconds"] = time.monotonic() - started
@@ -113,6 +130,17 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
         print(f"{settings.corpus} serves {manifest.papers:,} papers with {manifest.sentences:,} sentences.")
     all_rejected = summary is not None and bool(summary.rejected) and not summary.stored.total
     return 1 if all_rejected else 0
+
+
+def _on_ray(args: argparse.Namespace, settings: Settings, progress: ProgressLine) -> RayEncoder | None:
+    """The encoder of a cluster, where one is asked for."""
+    workers = getattr(args, "workers", None)
+    if not workers and not getattr(args, "ray", False):
+        return None
+    from index_build.on_ray import RayEncoder
+
+    storage = args.storage or str(settings.corpus / CACHE / "shards")
+    return RayEncoder(settings, storage, workers or "", progress)
 
 
 def _stored(corpus: Path) -> int | None:
@@ -196,7 +224,7 @@ def _merges(args: argparse.Namespace) -> int:
 def _split(args: argparse.Namespace) -> int:
     from index_build.merging import split
 
-    corpus = Path(args.out or load_settings().corpus)
+    corpus = _folder(args.out)
     _require_store(corpus, "make it with `python -m index_build build`")
     others = split(corpus, args.id, args.other)
     if args.json:
@@ -204,6 +232,44 @@ def _split(args: argparse.Namespace) -> int:
     else:
         print(f"{args.id} stays apart from {', '.join(others)}, at every import from now on.")
         print(f"It takes effect with the next build: python -m index_build build --out {corpus}")
+    return 0
+
+
+def _publish(args: argparse.Namespace) -> int:
+    from index_build.moving import bring_back, publish_to
+    from index_build.moving import describe as describe_moved
+    from search.corpus.milvus.corpus import MilvusCorpus
+
+    settings = load_settings()
+    token, certificate = settings.milvus_token, settings.milvus_certificate
+    keep = args.keep or settings.keep_builds
+    with ProgressLine(args.quiet) as progress:
+        if isinstance(args.source, Path) and isinstance(args.to, str):
+            target = MilvusCorpus(args.to, token, certificate)
+            moved = publish_to(args.source, target, progress, keep, args.replicas, args.index)
+        elif isinstance(args.source, str) and isinstance(args.to, Path):
+            from index_build.steps import build
+
+            source = MilvusCorpus(args.source, token, certificate)
+            moved = bring_back(source, args.to, settings, progress, build)
+        else:
+            raise InputError("Name a folder and an address on Milvus, in either order, as in the examples.")
+    if args.json:
+        build_id = moved.manifest.build_id
+        _print_json({"corpus": args.to, **asdict(moved), "manifest": None, "build_id": build_id})
+    else:
+        print(describe_moved(moved, args.to))
+    return 0
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from index_build import sizing
+
+    plan = sizing.plan(sizing.Wanted(args.papers, args.sentences, args.dimension, args.memory, args.replicas))
+    if args.json:
+        _print_json(asdict(plan))
+    else:
+        print(sizing.describe(plan))
     return 0
 
 
@@ -229,6 +295,8 @@ def make_parser() -> argparse.ArgumentParser:
             "verify": _verify,
             "merges": _merges,
             "split": _split,
+            "publish": _publish,
+            "plan": _plan,
             "prewarm": _prewarm,
         }
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from index_build.fetch.command import add_fetch_options, add_update_options
 from index_build.filters import PRESETS
+from search.corpus.milvus.shapes import KINDS
+from search.settings import place_of
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -51,10 +53,16 @@ EXAMPLES = {
     "compact": "examples:\n  python -m index_build compact --out corpus\n",
     "status": "examples:\n  python -m index_build status corpus --json\n",
     "verify": "examples:\n  python -m index_build verify corpus && echo sound\n",
+    "plan": "examples:\n  python -m index_build plan --papers 100000000 --memory 128\n",
     "merges": "examples:\n  python -m index_build merges --out corpus --csv merges.csv\n",
     "split": """examples:
   python -m index_build split doi:10.1000/a --out corpus               (apart from all it was joined with)
   python -m index_build split doi:10.1000/a pmid:123 --out corpus      (only these two)
+""",
+    "publish": """examples:
+  python -m index_build publish corpus --to milvus://10.0.0.5:19530/acl
+  TRIPTYCH_MILVUS_TOKEN=user:password python -m index_build publish corpus --to milvus+tls://db.example.org/acl
+  python -m index_build publish milvus://10.0.0.5/acl --to copy     (back into a folder)
 """,
     "prewarm": "examples:\n  python -m index_build prewarm corpus\n",
 }
@@ -87,6 +95,11 @@ def _build_options(parser: argparse.ArgumentParser) -> None:
     files = "files or folders of papers; none builds again what is stored"
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help=files)
     _add_import_options(parser)
+    parser.add_argument("--ray", action="store_true", help="encode on all cores of this machine by Ray")
+    parser.add_argument("--workers", metavar="ADDRESS", help="encode on a Ray cluster, as ray://HOST:10001")
+    parser.add_argument(
+        "--storage", metavar="PLACE", help="where its shards lie, a folder all workers see or s3://..."
+    )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -139,6 +152,30 @@ def _add_import_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _publish_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("source", type=place_of, metavar="CORPUS", help="a folder, or an address on Milvus")
+    add("--to", type=place_of, required=True, metavar="CORPUS", help="milvus://HOST:PORT/NAME, or a folder")
+    add("--replicas", type=int, default=0, metavar="N", help="copies (default: 2 where there are 2 nodes)")
+    add("--index", choices=KINDS, default="", help="flat, sq8, rabitq or diskann (default: by size)")
+    add("--keep", type=int, metavar="N", help="builds that stay there (default: the setting keep_builds)")
+    add("--quiet", action="store_true", help="no progress, only the summary")
+
+
+def _plan_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--papers", type=int, required=True, metavar="N", help="how many papers the corpus will have")
+    add(
+        "--sentences",
+        type=float,
+        metavar="N",
+        help="sentences of a paper (default: 6.68, as in the demo)",
+    )
+    add("--dimension", type=int, default=384, metavar="N", help="numbers of a vector (default: 384)")
+    add("--memory", type=float, default=64.0, metavar="GB", help="of one machine (default: 64)")
+    add("--replicas", type=int, default=2, metavar="N", help="copies on different machines (default: 2)")
+
+
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "build": ("import files and make a corpus that can be searched", _build_options),
     "add": ("add files to a corpus that is there; the old build is served until they are in", _add_options),
@@ -153,5 +190,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "verify": ("check every file of a corpus", _corpus_options),
     "merges": ("show which records became one paper, and why", _merges_options),
     "split": ("keep records apart that were taken for one paper", _split_options),
+    "publish": ("carry a built corpus to a Milvus server, or back into a folder", _publish_options),
+    "plan": ("say what a corpus of so many papers takes: memory, machines, hours", _plan_options),
     "prewarm": ("ship the vectors of a built demo corpus with the software", _corpus_options),
 }

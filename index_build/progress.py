@@ -14,6 +14,9 @@ STEPS = {
     "import": ("Importing", "papers"),
     "encode": ("Encoding", "papers"),
     "index": ("Indexing", "indices"),
+    "count": ("Reading", "papers"),
+    "publish": ("Publishing", "papers"),
+    "load": ("Indexing and loading on the server", ""),
 }
 EVERY = 10.0
 """Seconds between lines in a file or pipe, where no line can move."""

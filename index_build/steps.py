@@ -74,10 +74,15 @@ def build(
             raise
 
 
-def compact(corpus: Path, settings: Settings, progress: Progress | None = None) -> Manifest:
+def compact(
+    corpus: Path,
+    settings: Settings,
+    progress: Progress | None = None,
+    encoder: Encodes | None = None,
+) -> Manifest:
     """Make one segment of all that the store holds; a build that is one already stays."""
     current = served(corpus)
-    return build(corpus, settings, progress, whole=bool(current and current.segments))
+    return build(corpus, settings, progress, encoder, whole=bool(current and current.segments))
 
 
 def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes, whole: bool) -> Manifest:

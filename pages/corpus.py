@@ -43,9 +43,10 @@ def page() -> None:
         else:
             st.caption("The papers of this corpus name no fields.")
     adding.add_papers()
-    fetching.section(adding.watch)
-    _merges()
-    _rejects()
+    if not state.settings().address:  # what is elsewhere is fetched and merged where it is built
+        fetching.section(adding.watch)
+        _merges()
+        _rejects()
 
 
 def _facts(manifest: Manifest) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from search import printing, record
-from search.corpus.layout import current_build
+from search.corpus.places import require_corpus
 from search.errors import CorpusError, InputError, ModelError, TriptychError
 from search.exports import FORMATS, export
 from search.query import choosing, saving
 from search.query.saving import text_in
-from search.settings import load_settings
+from search.settings import load_settings, place_of
 from search.types import PANELS, Facet, Filters, Matcher, Query, QueryPaper
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="?",
         help="a text file (title on the first line) or a saved query; - or nothing: standard input",
     )
-    add("--corpus", type=Path, metavar="DIR", help="a built corpus (default: from the settings)")
+    add("--corpus", type=place_of, metavar="DIR", help="a built corpus (default: from the settings)")
     add(
         "--id",
         action="append",
@@ -139,12 +139,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(args: argparse.Namespace) -> int:
     text = "" if args.id else _read(args.query)
     settings = load_settings()
-    corpus = args.corpus or settings.corpus
-    current_build(corpus)
+    settings = settings.at(args.corpus or settings.place)
+    require_corpus(settings.place, settings.milvus_token, settings.milvus_certificate)
     # Imported once it is known to be needed: the model's libraries take seconds.
     from search.engine import Engine
 
-    engine = Engine.open(corpus, settings)
+    engine = Engine.open(settings.place, settings)
     width = shutil.get_terminal_size((100, 24)).columns
     query = _make_query(args, engine, text)
     if args.list_sentences:

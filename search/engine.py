@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from search.corpus import duplicates
 from search.corpus.bm25 import idf
 from search.corpus.checksums import DamagedError
-from search.corpus.folder import FolderCorpus
+from search.corpus.places import corpus_at
 from search.corpus.served import Corpus, Served
 from search.encoder import Encoder, ModelFolders, load_encoder
 from search.encoder.pretrained import word_weight
@@ -115,15 +115,16 @@ class Engine:
 
     @classmethod
     def open(
-        cls, corpus: Path | Corpus, settings: Settings | None = None, progress: Progress | None = None
+        cls, corpus: Path | str | Corpus, settings: Settings | None = None, progress: Progress | None = None
     ) -> Engine:
-        """The current build of a corpus, a folder or another kind, with the encoder that made it.
+        """The current build of a corpus, in a folder or at an address, with the encoder that made it.
 
         Where it is damaged, the build before it is opened instead, and `notice` says so.
         """
-        if isinstance(corpus, Path):
-            corpus = FolderCorpus(corpus)
-        return cls._open_sound(_Origin(corpus, settings or Settings(), {}), progress)
+        settings = settings or Settings()
+        if isinstance(corpus, Path | str):
+            corpus = corpus_at(corpus, settings.milvus_token, settings.milvus_certificate)
+        return cls._open_sound(_Origin(corpus, settings, {}), progress)
 
     @classmethod
     def _open_sound(cls, origin: _Origin, progress: Progress | None = None) -> Engine:

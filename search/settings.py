@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
@@ -22,6 +22,8 @@ PRINTABLE = re.compile(r"[!-~]{0,200}")
 """What a header of a request may hold."""
 ORIGIN = re.compile(r"https?://[a-z0-9_.-]{1,253}(:[0-9]{1,5})?")
 """A web site as browsers name it."""
+ADDRESS = re.compile(r"milvus(\+tls)?://", re.IGNORECASE)
+"""How the address of a corpus on Milvus begins."""
 API = ("open", "keys", "off")
 NOT_SETTINGS = frozenset({"TRIPTYCH_SETTINGS", "TRIPTYCH_DATA", "TRIPTYCH_CACHE"})
 """Variables that say where things are found: the settings file, collections, what was downloaded."""
@@ -35,6 +37,12 @@ FORMER_NAMES = {"aspects": "fine_tuned", "facets": "labeller"}
 class Settings:
     corpus: Path = Path("corpus")
     """The folder with the store and its builds."""
+    address: str = ""
+    """Where a corpus on Milvus lies that is searched instead of the folder; set by writing it as `corpus`."""
+    milvus_token: str = field(default="", repr=False)
+    """What the Milvus server asks for, "user:password" or a key; better a variable than a file."""
+    milvus_certificate: Path | None = None
+    """Of whoever signed the certificate of the Milvus server, where the system does not know them."""
     library: Path = Path("library")
     """The folder with the kept papers and notes."""
     encoder: str = "default"
@@ -96,6 +104,26 @@ class Settings:
     sources: tuple[str, ...] = ()
     """Other addresses of sources: "crossref=https://crossref.example.org;pause=1;page=100"."""
 
+    @property
+    def place(self) -> Path | str:
+        """Where the corpus is that is searched: a folder, or an address on Milvus."""
+        return self.address or self.corpus
+
+    def at(self, place: Path | str) -> Settings:
+        """The same for a corpus elsewhere."""
+        if isinstance(place, Path):
+            return replace(self, corpus=place, address="")
+        return replace(self, address=place)
+
+    def resolved(self) -> Settings:
+        """The same from whichever folder a process is started in."""
+        return replace(self, corpus=self.corpus.resolve())
+
+
+def place_of(text: str) -> Path | str:
+    """A folder or an address on Milvus, as somebody writes it."""
+    return text if ADDRESS.match(text) else Path(text)
+
 
 def _is_kind(kind: type, hint: Any) -> bool:
     return kind in (hint, get_origin(hint)) or hint == (kind | None)
@@ -145,6 +173,11 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
 def _converted(given: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
     """Values with where they were found -> values of the right types; an empty path is none at all."""
     current = {FORMER_NAMES.get(key, key): found for key, found in given.items()}
+    corpus, where = current.get("corpus", ("", ""))
+    if isinstance(corpus, str) and ADDRESS.match(corpus):
+        current["address"] = current.pop("corpus")
+    elif where:  # a folder that is named later wins over an address that was named before
+        current["address"] = ("", where)
     return {
         key: _convert(key, value, where)
         for key, (value, where) in current.items()

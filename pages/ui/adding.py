@@ -14,11 +14,18 @@ NOT_ALLOWED = (
     "This host does not let visitors add papers. Whoever runs it can: "
     "`python -m index_build add FILE --out corpus`."
 )
+ELSEWHERE = (
+    "This corpus is served by Milvus. Papers are added to the folder it is made from, and whoever runs the "
+    "host carries them over: `python -m index_build publish DIR --to ADDRESS`."
+)
 
 
 def first_corpus() -> None:
     """What to do when there is nothing to search in."""
     settings = state.settings()
+    if settings.address:
+        st.info(f"There is no corpus at `{settings.address}` yet. {ELSEWHERE}", icon=":material/database:")
+        return
     if settings.demo_at_start and corpora.jobs().last is None:
         with suppress(InputError):  # another visitor was quicker
             _begin_demo()
@@ -53,6 +60,9 @@ def add_papers() -> None:
     """From a file or a live source, with the work under way below."""
     settings = state.settings()
     st.header("Add papers", anchor=False)
+    if settings.address:
+        st.caption(ELSEWHERE)
+        return
     if not settings.allow_import:
         st.caption(NOT_ALLOWED)
         return

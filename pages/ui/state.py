@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 from pages.ui import words
 from pages.ui.escape import plain
 from pages.ui.queue import Queue
-from search.corpus.layout import current_name
+from search.corpus.places import corpus_at
 from search.errors import CorpusError
 from search.history import Before, History, new_id
 from search.library.files import ReadingList
@@ -132,7 +132,8 @@ def settings() -> Settings:
 
 def build_id() -> str:
     """The name of the build that is served; empty when there is no corpus."""
-    return current_name(settings().corpus)
+    here = settings()
+    return corpus_at(here.place, here.milvus_token, here.milvus_certificate).current()
 
 
 def engine() -> Engine:
@@ -140,10 +141,10 @@ def engine() -> Engine:
     build = build_id()
     if not build:
         raise NoCorpusError(
-            f"This app has no corpus yet ({settings().corpus} is empty): run `make demo`, or "
+            f"This app has no corpus yet ({settings().place} is empty): run `make demo`, or "
             "`python -m index_build build FILE --out corpus`, or build the demo on the Corpus page."
         )
-    return _served().engine(settings().corpus, build)
+    return _served().engine(settings().place, build)
 
 
 def notice() -> str:
@@ -161,9 +162,9 @@ class _Served:
     """The one open engine; visitors who come while it is opened wait for it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    opened: tuple[Path, str, Engine] | None = None
+    opened: tuple[Path | str, str, Engine] | None = None
 
-    def engine(self, corpus: Path, build: str) -> Engine:
+    def engine(self, corpus: Path | str, build: str) -> Engine:
         with self.lock:
             if self.opened is None or self.opened[:2] != (corpus, build):
                 self.opened = corpus, build, _open(corpus)
@@ -175,7 +176,7 @@ def _served() -> _Served:
     return _Served()
 
 
-def _open(corpus: Path) -> Engine:
+def _open(corpus: Path | str) -> Engine:
     """Opens the corpus, with a bar while its model is downloaded."""
     from search.engine import Engine  # here, so that the page is drawn before the model's libraries load
 

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from pathlib import Path
 from typing import Any, Literal
 
 import uvicorn
@@ -22,12 +21,12 @@ from search.agents.tools import EVIDENCE, LIMIT, Content, Tools
 from search.api.door import Door
 from search.api.server import GRACE
 from search.api.surroundings import THREADS, Surroundings, alone
-from search.corpus.layout import current_build
+from search.corpus.places import require_corpus
 from search.errors import InputError, TriptychError
 from search.hosts import ANY_ADDRESS
 from search.logs import keep_texts_out
 from search.query.choosing import shorten
-from search.settings import API, load_settings, make_new_files_private
+from search.settings import API, load_settings, make_new_files_private, place_of
 
 PORT = 8503
 Format = Literal["bibtex", "ris", "csl-json", "csv", "markdown"]
@@ -52,7 +51,7 @@ DESCRIPTIONS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--corpus", type=Path, metavar="DIR", help="a built corpus (default: from the settings)")
+    add("--corpus", type=place_of, metavar="DIR", help="a built corpus (default: from the settings)")
     add("--http", action="store_true", help=f"serve {PATH} over HTTP instead of standard input")
     add("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: this machine)")
     add("--port", type=int, default=PORT, metavar="N", help=f"default: {PORT}")
@@ -61,13 +60,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     settings = load_settings()
-    corpus = (args.corpus or settings.corpus).resolve()
-    current_build(corpus)
+    settings = settings.at(args.corpus or settings.place).resolved()
+    require_corpus(settings.place, settings.milvus_token, settings.milvus_certificate)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s")
     keep_texts_out()
     make_new_files_private(settings)
     names = [] if args.host in ANY_ADDRESS | {"::"} else [args.host]
-    settings = replace(settings, corpus=corpus, api=args.access or settings.api, history=False)
+    settings = replace(settings, api=args.access or settings.api, history=False)
     here = alone(settings, settings.api_rate, names)
     server = make_server(Tools(here.engine))
     if not args.http:

@@ -7,8 +7,6 @@ import logging
 import os
 import threading
 from contextlib import suppress
-from dataclasses import replace
-from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -17,11 +15,11 @@ from search.api import PREFIX
 from search.api.answers import load
 from search.api.application import make_api
 from search.api.surroundings import alone
-from search.corpus.layout import current_build
+from search.corpus.places import require_corpus
 from search.errors import InputError, TriptychError
 from search.hosts import ANY_ADDRESS
 from search.logs import keep_texts_out
-from search.settings import API, load_settings, make_new_files_private
+from search.settings import API, load_settings, make_new_files_private, place_of
 
 PORT = 8502
 MOST_WORKERS = 64
@@ -33,7 +31,7 @@ IDLE = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--corpus", type=Path, metavar="DIR", help="a built corpus (default: from the settings)")
+    add("--corpus", type=place_of, metavar="DIR", help="a built corpus (default: from the settings)")
     add("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default: this machine)")
     add("--port", type=int, default=PORT, metavar="N", help=f"default: {PORT}")
     add("--workers", type=int, default=1, metavar="N", help="processes, each with the corpus (default: 1)")
@@ -44,12 +42,12 @@ def run(args: argparse.Namespace) -> int:
     if not 1 <= args.workers <= MOST_WORKERS:
         raise InputError(f"--workers takes 1 to {MOST_WORKERS}, not {args.workers}: choose another number.")
     settings = load_settings()
-    corpus = (args.corpus or settings.corpus).resolve()
-    current_build(corpus)  # says what to do where there is none
+    settings = settings.at(args.corpus or settings.place).resolved()
+    require_corpus(settings.place, settings.milvus_token, settings.milvus_certificate)
     names = [] if args.host in ANY_ADDRESS | {"::"} else [args.host]
     # Workers are processes of their own, and this is how they are told.
     os.environ |= {
-        "TRIPTYCH_CORPUS": str(corpus),
+        "TRIPTYCH_CORPUS": str(settings.place),
         "TRIPTYCH_API": args.access or ("open" if settings.api == "off" else settings.api),
         "TRIPTYCH_ALLOWED_HOSTS": ",".join([*settings.allowed_hosts, *names]),
         # Each worker counts alone, so each gives its share: all together never more than is set.
@@ -78,7 +76,7 @@ def make_server() -> ASGIApp:
     keep_texts_out()
     settings = load_settings()
     make_new_files_private(settings)
-    here = alone(replace(settings, corpus=settings.corpus.resolve()), settings.api_rate)
+    here = alone(settings.resolved(), settings.api_rate)
 
     def warm() -> None:
         with suppress(TriptychError):  # told to whoever asks

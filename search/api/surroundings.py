@@ -7,11 +7,10 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from search.api.keys import Keys
-from search.corpus.layout import current_build, current_name
+from search.corpus.places import corpus_at
 from search.errors import CorpusError
 from search.history import History
 from search.hosts import LOOPBACK
@@ -52,14 +51,14 @@ class Surroundings:
 class Opened:
     """The engine of the current build: opened when first asked for, again when another is published."""
 
-    def __init__(self, corpus: Path, settings: Settings) -> None:
-        self._corpus, self._settings = corpus, settings
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._corpus = corpus_at(settings.place, settings.milvus_token, settings.milvus_certificate)
         self._lock = threading.Lock()
         self._opened: tuple[str, Engine] | None = None
 
     def __call__(self) -> Engine:
-        current_build(self._corpus)  # says what to do where there is none
-        build = current_name(self._corpus)
+        build = self._corpus.current() or self._corpus.builds()[0]  # says what to do where there is none
         with self._lock:
             if self._opened is None or self._opened[0] != build:
                 from search.engine import Engine  # its libraries take a second to load
@@ -84,7 +83,7 @@ def alone(settings: Settings, rate: int, names: Iterable[str] = ()) -> Surroundi
     keeps = settings.history and not settings.session_library
     allowed = frozenset({*LOOPBACK, *settings.allowed_hosts, *names})
     return Surroundings(
-        engine=Opened(settings.corpus, settings),
+        engine=Opened(settings),
         history=open_twice(lambda: History.open(settings.library)) if keeps else None,
         notes=open_twice(lambda: Notes(settings.library)) if keeps else None,
         keys=Keys(settings.library) if settings.api == "keys" else None,

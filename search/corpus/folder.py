@@ -32,6 +32,9 @@ class FolderCorpus:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def current(self) -> str:
+        return layout.current_name(self.folder)
+
     def builds(self) -> list[str]:
         layout.current_build(self.folder)  # says what to do where there is none
         return [build.name for build in builds_to_serve(self.folder)]

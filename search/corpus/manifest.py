@@ -170,17 +170,29 @@ def read_manifest(folder: Path) -> Manifest:
             "build the corpus again."
         )
     try:
-        checksum = values.pop(CHECKSUM, None)
-        if checksum is not None and checksum != _checksum(values):
-            raise ValueError("one thing and its checksum another")
-        files = tuple(_typed(FileEntry, entry) for entry in values["files"])
-        segments = tuple(_typed(Segment, entry) for entry in values.get("segments", ()))
-        manifest = _typed(Manifest, values | {"files": files, "segments": segments})
-        _check_values(manifest)
+        return _manifest_of(values)
     except (KeyError, TypeError) as error:
         raise damaged(path, f"lacks {error}") from error
     except (ValueError, AttributeError) as error:
         raise damaged(path, f"says {error}") from error
+
+
+def manifest_from(text: str) -> Manifest:
+    """A manifest that is kept elsewhere; a ValueError, KeyError or TypeError where the text is none."""
+    values = json.loads(text)
+    if values["schema"] != SCHEMA:
+        raise ValueError(f"layout {values['schema']}")
+    return _manifest_of(values)
+
+
+def _manifest_of(values: dict[str, Any]) -> Manifest:
+    checksum = values.pop(CHECKSUM, None)
+    if checksum is not None and checksum != _checksum(values):
+        raise ValueError("one thing and its checksum another")
+    files = tuple(_typed(FileEntry, entry) for entry in values["files"])
+    segments = tuple(_typed(Segment, entry) for entry in values.get("segments", ()))
+    manifest = _typed(Manifest, values | {"files": files, "segments": segments})
+    _check_values(manifest)
     return manifest
 
 

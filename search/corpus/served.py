@@ -179,6 +179,10 @@ class Served(Protocol):
 class Corpus(Protocol):
     """Where builds are published: a folder, or a database elsewhere."""
 
+    def current(self) -> str:
+        """The name of the served build; empty where there is none."""
+        ...
+
     def builds(self) -> Sequence[str]:
         """The names of the builds: the served one, then those that may stand in for it, the newest first."""
         ...

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from search.corpus.layout import current_build, replace_text
+from search.corpus.layout import replace_text
+from search.corpus.places import require_corpus
 from search.errors import InputError
 from search.history import Entry, History
-from search.settings import load_settings, make_new_files_private
+from search.settings import load_settings, make_new_files_private, place_of
 from search.watch.digests import FORMATS
 from search.watch.finding import find_news, note
 from search.watch.notes import Notes
@@ -21,7 +21,7 @@ NEW, NOTHING_NEW = 0, 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--corpus", type=Path, metavar="DIR", help="a built corpus (default: from the settings)")
+    add("--corpus", type=place_of, metavar="DIR", help="a built corpus (default: from the settings)")
     add("--format", choices=list(FORMATS), default="markdown", help="default: markdown")
     add("--out", type=Path, metavar="FILE", help="where to write it (default: standard output)")
     add("--name", action="append", default=[], help="only the kept search of this name; repeatable")
@@ -34,13 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     settings = load_settings()
     make_new_files_private(settings)
-    corpus = args.corpus or settings.corpus
-    current_build(corpus)
+    settings = settings.at(args.corpus or settings.place)
+    require_corpus(settings.place, settings.milvus_token, settings.milvus_certificate)
     history = History.open(settings.library)
     kept = _chosen(history.named(args.owner), args.name)
     from search.engine import Engine  # its libraries take a second to load
 
-    engine, notes = Engine.open(corpus, replace(settings, corpus=corpus)), Notes(settings.library)
+    engine, notes = Engine.open(settings.place, settings), Notes(settings.library)
     news = []
     for entry in kept:
         try:

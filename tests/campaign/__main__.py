@@ -9,7 +9,10 @@ from pathlib import Path
 
 from tests.campaign.tally import Effort, Tally
 
-CAMPAIGNS = ("kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill")
+CAMPAIGNS = (
+    "kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill", "milvus",
+    "milvus-small", "ray",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, folder: Path) -> Tally:
-    from tests.campaign import disk, flip, hostile, kill, live, load
+    from tests.campaign import disk, flip, hostile, kill, live, load, milvus, ray
 
     match options.campaign:
         case "load":
@@ -45,6 +48,9 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
         "hostile": hostile.run_uploads,
         "sources": live.run,
         "fetch-kill": live.run_killed,
+        "milvus": milvus.run,
+        "milvus-small": milvus.run_small,
+        "ray": ray.run,
     }
     return campaigns[options.campaign](Effort(options.times, options.seed, folder, options.minutes))
 

@@ -1,0 +1,88 @@
+"""Kills a Milvus server while a corpus is published to it: what was served stays, and the rest goes on."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from pathlib import Path
+
+from index_build.moving import engine_on
+from search.corpus.milvus.build import MilvusBuild
+from search.corpus.milvus.corpus import MilvusCorpus
+from search.errors import CorpusError
+from search.types import Query
+from tests import milvus_corpora
+from tests.campaign.tally import Effort, Tally, repeat
+from tests.milvus_servers import MilvusServer, lacks, running
+
+LONGEST = {"real": 25.0, "small": 4.0}
+"""Seconds within which the server is killed: about as long as an undisturbed publish takes."""
+LOADING = 180.0
+"""Seconds after which a server that was started again must have loaded what it served."""
+
+
+def run(effort: Effort, kind: str = "real") -> Tally:
+    if missing := lacks("pymilvus", {"real": "milvus", "small": "milvus_lite"}[kind]):
+        raise SystemExit(missing)
+    folder = milvus_corpora.make_folder(effort.folder / "corpus", few=True)
+    with running(kind, effort.folder / "data") as server:
+        milvus_corpora.publish(folder, MilvusCorpus(server.address()))
+        papers = [MilvusCorpus(server.address()).manifest(_build(server)).papers]
+
+        def attempt(number: int) -> tuple[str, str]:
+            grown = milvus_corpora.make_folder(folder, milvus_corpora.one_more(number), few=True)
+            moment = random.Random(f"moment {number}").uniform(0, LONGEST[kind])
+            what = _killed_after(moment, server, grown)
+            server.start()
+            served = _loaded(server)
+            if served.manifest.papers not in (papers[-1], papers[-1] + 1):
+                return what, f"{served.manifest.papers} papers are served after the crash"
+            engine = engine_on(served)
+            if not engine.search(Query((engine.example(served.headings_by_row([0])[0].id),), top=3)).results:
+                return what, "nothing is found after the crash"
+            target = MilvusCorpus(server.address())
+            milvus_corpora.publish(grown, target)
+            done = target.open(target.builds()[0], target.manifest(target.builds()[0]))
+            papers.append(papers[-1] + 1)
+            if done.manifest.papers != papers[-1]:
+                return what, f"{done.manifest.papers} papers instead of {papers[-1]} in the end"
+            return what, done.health.damage
+
+        return repeat(f"milvus {kind}", effort, attempt)
+
+
+def run_small(effort: Effort) -> Tally:
+    """The same with the small server, in seconds."""
+    return run(effort, "small")
+
+
+def _build(server: MilvusServer) -> str:
+    return MilvusCorpus(server.address()).builds()[0]
+
+
+def _killed_after(seconds: float, server: MilvusServer, folder: Path) -> str:
+    """Publish while the server is killed; where that came."""
+    timer = threading.Timer(seconds, server.kill)
+    timer.start()
+    try:
+        milvus_corpora.publish(folder, MilvusCorpus(server.address()))
+        return "after the end"
+    except CorpusError:
+        return "on the way"
+    finally:
+        timer.join()
+
+
+def _loaded(server: MilvusServer) -> MilvusBuild:
+    """The served build, once the server has loaded it again."""
+    end = time.monotonic() + LOADING
+    while True:
+        try:
+            corpus = MilvusCorpus(server.address())
+            name = corpus.builds()[0]
+            return corpus.open(name, corpus.manifest(name))
+        except CorpusError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)

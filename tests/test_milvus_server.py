@@ -1,0 +1,95 @@
+"""The real Milvus server of a package: vectors, filters, the pointer, tokens; words as far as it has them.
+
+`python -m tests.campaign milvus` kills it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from index_build.milvus import MilvusPublisher
+from index_build.moving import compare, engine_on
+from search.corpus.milvus.build import MilvusBuild
+from search.corpus.milvus.corpus import MilvusCorpus
+from search.corpus.milvus.shapes import ABOUT, collection_of
+from search.errors import CorpusError
+from search.types import Filters
+from tests import milvus_corpora
+from tests.milvus_servers import MilvusServer, needs_real, running
+
+pytestmark = [needs_real, pytest.mark.slow]
+TOKEN = "root:Milvus"
+"""What a new server takes."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
+    folder = tmp_path_factory.mktemp("milvus") / "data"
+    with running("real", folder, "authorization_enabled=true") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return milvus_corpora.make_folder(tmp_path_factory.mktemp("folder") / "corpus")
+
+
+@pytest.fixture(scope="module")
+def published(server: MilvusServer, folder: Path) -> MilvusCorpus:
+    corpus = MilvusCorpus(server.address(), TOKEN)
+    moved = milvus_corpora.publish(folder, corpus)
+    assert (moved.replicas, moved.words) == (1, False)
+    return corpus
+
+
+def _open(corpus: MilvusCorpus) -> MilvusBuild:
+    name = corpus.builds()[0]
+    return corpus.open(name, corpus.manifest(name))
+
+
+def test_vectors_filters_and_scores_are_those_of_the_folder(published: MilvusCorpus, folder: Path) -> None:
+    there, here = _open(published), milvus_corpora.opened(folder)
+    vectors = here.whole_vectors(here.spread(3)).astype(np.float32)
+    for filters in (
+        Filters(),
+        Filters(year_to=2012),
+        Filters(venues=("Long Reads",)),
+        Filters(ids=("long",)),
+    ):
+        assert there.count(filters) == here.count(filters)
+        for name in ("near_sentences", "near_papers"):
+            (ours, rows), (theirs, others) = (
+                getattr(each, name)(vectors, 5, filters) for each in (there, here)
+            )
+            for mine, other in zip(rows, others, strict=True):
+                assert set(mine[mine >= 0]) == set(other[other >= 0])
+            width = theirs.shape[1]
+            assert np.where(rows[:, :width] < 0, 0, ours[:, :width]) == pytest.approx(theirs, abs=2e-3)
+    rows = here.next_rows(-1, 100)
+    terms = {"river": 1.0, "study": 0.5}
+    assert there.words(terms).of(rows) == pytest.approx(here.words(terms).of(rows), abs=1e-4)
+    assert len(there.words(terms).best(5)[0]) == 0  # this server has no sparse vectors
+    assert compare(engine_on(here), engine_on(there), 8)[1] < 1e-3
+
+
+def test_a_wrong_token_is_said(server: MilvusServer, published: MilvusCorpus) -> None:
+    with pytest.raises(CorpusError, match="refuses the token"):
+        MilvusCorpus(server.address(), "root:wrong").builds()
+
+
+def test_two_copies_need_two_nodes(server: MilvusServer, published: MilvusCorpus) -> None:
+    """One standing server has one; who insists on two is told."""
+    publisher = MilvusPublisher(published.address, replicas=2)
+    name = collection(published)
+    with pytest.raises(CorpusError, match="could not do it"):
+        publisher._load(name, 2)
+    publisher._load(name, 1)
+    assert _open(published).manifest.papers
+
+
+def collection(corpus: MilvusCorpus) -> str:
+    return collection_of(corpus.address.name, corpus.builds()[0], ABOUT)
