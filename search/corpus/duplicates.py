@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from search.corpus.store.identity import SHORTEST_TITLE, Apart, identifiers, normalise_title
+from search.corpus.store.identity import (
+    SHORTEST_TITLE,
+    Apart,
+    contradict,
+    differ,
+    identifiers,
+    normalise_title,
+)
 from search.types import Paper
 
 YEARS_APART = 2
@@ -24,7 +31,7 @@ def group(papers: Sequence[Paper], own: Sequence[Paper] = (), apart: Apart = fro
             homes[key]
             for key in mine
             if key in homes
-            and is_near(paper, papers[homes[key][0]])
+            and is_one(paper, papers[homes[key][0]])
             and not any(tuple(sorted((paper.id, papers[each].id))) in apart for each in homes[key])
         )
         home = next(near, None)
@@ -44,6 +51,12 @@ def keys(paper: Paper) -> set[str]:
     if len(title) >= SHORTEST_TITLE:
         found.add(f"title:{title}")
     return found | {f"id:{paper.id}"} if paper.id else found
+
+
+def is_one(one: Paper, other: Paper) -> bool:
+    """Whether two records that share a key are of one paper: series repeat titles, volumes repeat ids."""
+    same_title = normalise_title(one.title) == normalise_title(other.title)
+    return is_near(one, other) and not (differ if same_title else contradict)(one, other)
 
 
 def is_near(one: Paper, other: Paper) -> bool:

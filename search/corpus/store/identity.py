@@ -155,6 +155,13 @@ def contradict(one: Paper, other: Paper) -> bool:
     return not _alike(title, other_title, SURE_TITLE)
 
 
+def differ(one: Paper, other: Paper) -> bool:
+    """Whether authors or abstracts, where both are known, tell two papers of one title apart."""
+    return not _alike(_names(one), _names(other), SAME_AUTHORS) or not _same_text(
+        normalise_title(one.abstract), normalise_title(other.abstract)
+    )
+
+
 def _names(paper: Paper) -> str:
     """The names of the authors without their initials, which many people share."""
     return " ".join(word for word in normalise_title(" ".join(paper.authors)).split() if len(word) > 1)
