@@ -75,7 +75,8 @@ class Watch:
     def look(self, ids: Sequence[str], expected: bool = True) -> None:
         """Unreadable where the page brings nothing new, or nothing although something is `expected`.
 
-        That there is nothing at all is believed only when it is said again. A source that gives the same page again and again has lost its place: then the pass is begun anew.
+        That there is nothing at all is believed only when it is said again. A source that gives the same
+        page again and again has lost its place: then the pass is begun anew.
         """
         known = bool(ids) and self._seen.issuperset(ids)
         if known or (not ids and (expected or not self._seen)):
