@@ -113,8 +113,10 @@ def _between(asking: Asking, first: date, last: date) -> Iterator[Page]:
             asking.ledger.gap(f"{part}: {total:,} papers on one day are more than arXiv gives for one query")
             return
         asking.ledger.drop(part)
+        before = asking.ledger.announced or 0
         for half in halves(first, last):
             yield from _between(asking, *half)
+        asking.ledger.compare(part, total, (asking.ledger.announced or 0) - before)
 
 
 class _TooMany(Exception):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from index_build.fetch import arxiv
 from index_build.fetch.asking import Asking, calls_for
-from index_build.fetch.ledger import complete
+from index_build.fetch.ledger import Watch, complete
 from index_build.fetch.reading import parse_xml
 from index_build.fetch.values import Answer, Call, Count, Heard, Page, Unreadable
 from index_build.sources.records import arxiv_of
@@ -48,7 +48,15 @@ def _ask(asking: Asking) -> Heard[_Found]:
     before = asking.since.state.get(ETAG, "") if asking.since else ""
     headers = (("If-None-Match", before),) if before else ()
     call = Call("arxiv-feed", f"/{asking.wish.category}", headers=headers, good=(200, 304))
-    return asking.ask(call, lambda answer: _read(answer, before))
+    watch = Watch()
+
+    def understand(answer: Answer) -> _Found:
+        found = _read(answer, before)
+        if answer.status == 200:
+            watch.look(found.ids)
+        return found
+
+    return asking.ask(call, understand)
 
 
 def _read(answer: Answer, before: str) -> _Found:

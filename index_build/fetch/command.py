@@ -23,6 +23,8 @@ from search.corpus.store import Store
 from search.errors import InputError
 from search.settings import Settings, load_settings
 
+TRIES = 3
+"""Times a count is asked for: nothing is lost yet where a source does not answer."""
 LARGEST_LIST = 10_000_000
 """Bytes of a file of identifiers."""
 
@@ -103,7 +105,7 @@ def run_fetch(args: argparse.Namespace) -> int:
     say = _say(args)
     say(what_is_sent(wish, settings))
     if not _is_under_way(settings.corpus, wish):
-        counted = count(wish, settings)
+        counted = count(wish, settings, tries=TRIES)
         say(in_words(counted))
         if args.count:
             if args.json:

@@ -54,6 +54,11 @@ class Ledger:
         if text not in self.gaps:
             self.gaps.append(text)
 
+    def compare(self, part: str, whole: int, halves: int) -> None:
+        """Says where the parts of a period hold fewer records than the period."""
+        if halves < whole:
+            self.gap(f"{part}: {whole:,} announced, {halves:,} in its parts")
+
     def name_gap(self, part: str, why: str = "") -> None:
         """Says what is missing of a part."""
         told = f"{part}: {self._announced.get(part, 0):,} announced, {len(self._came.get(part, ())):,} came"
@@ -70,10 +75,11 @@ class Watch:
     def look(self, ids: Sequence[str], expected: bool = True) -> None:
         """Unreadable where the page brings nothing new, or nothing although something is `expected`.
 
-        A source that gives the same page again and again has lost its place: then the pass is begun anew.
+        That there is nothing at all is believed only when it is said again. A source that gives the same
+        page again and again has lost its place: then the pass is begun anew.
         """
         known = bool(ids) and self._seen.issuperset(ids)
-        if known or (not ids and expected):
+        if known or (not ids and (expected or not self._seen)):
             self._left -= 1
             if self._left >= 0:
                 raise Unreadable("it gives the same page again" if known else "it gives an empty page")

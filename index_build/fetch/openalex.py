@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from index_build.fetch.asking import Asking, calls_for, day_before, require, with_days
 from index_build.fetch.ledger import Watch, complete
@@ -105,7 +106,9 @@ def work_id(asking: Asking, written: str) -> str:
     own = written.rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1].upper()
     if own[:1] == "W" and own[1:].isdigit():
         return own
-    call = Call("openalex", f"/works/{_name(written)}", (("select", "id"),), good=(200, 404))
+    call = Call(
+        "openalex", f"/works/{quote(_name(written), safe=':/')}", (("select", "id"),), good=(200, 404)
+    )
     found = asking.ask(call, lambda answer: parse_object(answer) if answer.status == 200 else {}).found
     id = str(found.get("id") or "").rsplit("/", 1)[-1]
     if not id:

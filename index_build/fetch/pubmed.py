@@ -49,8 +49,10 @@ def _between(asking: Asking, first: date, last: date) -> Iterator[Page]:
     found = _search(asking, first, last, asking.place().most)
     part = f"PubMed {first} to {last}"
     if found.total > asking.place().most and first < last:
+        before = asking.ledger.announced or 0
         for each in halves(first, last):
             yield from _between(asking, *each)
+        asking.ledger.compare(part, found.total, (asking.ledger.announced or 0) - before)
     elif found.total:
         if found.total > len(found.ids):
             asking.ledger.gap(f"{part}: {found.total:,} announced, {len(found.ids):,} ids came")

@@ -36,6 +36,8 @@ def take_in(
     corpus: Path, journal: Journal, run: Run, settings: Settings, progress: Progress | None = None
 ) -> TakenIn:
     """The papers of one run into the store, and what the source has withdrawn marked there."""
+    mark, was_behind = behind_mark(corpus), is_behind(corpus)
+    mark.touch()  # until it is known that nothing changed, or a build has it
     origin = source_of(run.wish).told(run.wish)
     items = _with_origins(_papers(journal, run, settings), journal, origin)
     origins = [str(raw_folder(corpus) / journal.file_of(run, page.key)) for page in journal.pages(run)]
@@ -43,7 +45,20 @@ def take_in(
     gone = [id for page in journal.pages(run) for id in page.gone]
     marked = mark_withdrawn(corpus, gone) if gone else 0
     journal.took_in(run)
+    stored = summary.stored
+    if stored.total == stored.unchanged and not marked and not was_behind:
+        mark.unlink()
     return TakenIn(summary, marked)
+
+
+def behind_mark(corpus: Path) -> Path:
+    """The file that is there while papers that were taken in are in no build yet."""
+    return raw_folder(corpus) / "not-served"
+
+
+def is_behind(corpus: Path) -> bool:
+    """Whether a build is due, because one was stopped before it was served."""
+    return behind_mark(corpus).exists()
 
 
 def _papers(journal: Journal, run: Run, settings: Settings) -> Iterator[Paper | Reject]:

@@ -10,7 +10,7 @@ from index_build.fetch.catalogue import source_of
 from index_build.fetch.fetching import Fetched, fetch, require_allowed
 from index_build.fetch.journal import Journal, has_journal, now, only_fetcher
 from index_build.fetch.pace import Stop, nobody
-from index_build.fetch.taking_in import TakenIn, take_in
+from index_build.fetch.taking_in import TakenIn, behind_mark, is_behind, take_in
 from index_build.fetch.values import Wish
 from index_build.importing import Summary
 from search.corpus.manifest import Manifest, served
@@ -104,7 +104,9 @@ def serve(corpus: Path, settings: Settings, progress: Progress | None = None) ->
     from index_build.steps import as_built, build  # not before it is needed: models take seconds to load
 
     settings = as_built(settings) if served(corpus) is not None else settings
-    return build(corpus, settings, progress)
+    manifest = build(corpus, settings, progress)
+    behind_mark(corpus).unlink(missing_ok=True)
+    return manifest
 
 
 def update(corpus: Path, settings: Settings, progress: Progress | None = None, stop: Stop = nobody) -> Update:
@@ -113,7 +115,7 @@ def update(corpus: Path, settings: Settings, progress: Progress | None = None, s
     with Journal(corpus) as journal:
         wishes = journal.wishes()
     found = fetch_all(corpus, wishes, settings, progress, stop, news=True)
-    if found.has_news or served(corpus) is None:
+    if found.has_news or is_behind(corpus):
         found.manifest = serve(corpus, settings, progress)
     return found
 

@@ -12,6 +12,7 @@ from index_build.fetch.catalogue import SOURCES, source_of, what_is_sent
 from index_build.fetch.command import in_words
 from index_build.fetch.fetching import count
 from index_build.fetch.journal import Journal, Run, has_journal
+from index_build.fetch.taking_in import is_behind
 from index_build.fetch.updating import Update, fetch_all, serve
 from index_build.fetch.values import Stopped, Wish
 from pages.ui import corpora, faults, state
@@ -150,7 +151,7 @@ def _work(settings: Settings, wishes: list[Wish], report: Progress, news: bool) 
         found = fetch_all(settings.corpus, wishes, settings, report, jobs.is_stopping, news)
     except Stopped:
         return "Stopped. What has arrived is kept: go on below when you like."
-    if found.has_news:
+    if found.has_news or is_behind(settings.corpus):
         found.manifest = serve(settings.corpus, settings, report)
     return _told(found)
 

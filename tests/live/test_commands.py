@@ -157,3 +157,20 @@ def test_a_gap_is_named_and_changes_the_exit_code(
     servers.reset(records=20, always="more")
     assert run("fetch", "crossref", "rivers", "--yes") == 1
     assert "Missing: Crossref: 23 announced, 20 came." in capsys.readouterr().out
+
+
+def test_a_build_that_was_stopped_is_made_by_the_next_update(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(steps, "build", stopped)
+        assert run("fetch", "crossref", "rivers", "--yes") == 130
+    assert not current_name(tmp_path / "corpus")
+    assert run("update") == 0
+    assert "serves 20 papers" in capsys.readouterr().out
+    build = current_name(tmp_path / "corpus")
+    assert run("update") == 0
+    assert current_name(tmp_path / "corpus") == build
