@@ -62,7 +62,8 @@ $(VENV)/app.stamp: requirements.txt | $(VENV)/bin/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.stamp: requirements-dev.txt requirements-torch.txt requirements-mcp.txt $(VENV)/app.stamp
+$(VENV)/test.stamp: requirements-dev.txt requirements-torch.txt requirements-mcp.txt requirements-milvus.txt \
+  requirements-ray.txt $(VENV)/app.stamp
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

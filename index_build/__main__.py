@@ -246,7 +246,7 @@ def _publish(args: argparse.Namespace) -> int:
     with ProgressLine(args.quiet) as progress:
         if isinstance(args.source, Path) and isinstance(args.to, str):
             target = MilvusCorpus(args.to, token, certificate)
-            moved = publish_to(args.source, target, progress, keep, args.replicas, args.index)
+            moved = publish_to(args.source, target, progress, keep, args.replicas, args.index, args.check)
         elif isinstance(args.source, str) and isinstance(args.to, Path):
             from index_build.steps import build
 

@@ -158,6 +158,7 @@ def _publish_options(parser: argparse.ArgumentParser) -> None:
     add("--to", type=place_of, required=True, metavar="CORPUS", help="milvus://HOST:PORT/NAME, or a folder")
     add("--replicas", type=int, default=0, metavar="N", help="copies (default: 2 where there are 2 nodes)")
     add("--index", choices=KINDS, default="", help="flat, sq8, rabitq or diskann (default: by size)")
+    add("--check", type=int, default=50, metavar="N", help="searches that are compared (default: 50)")
     add("--keep", type=int, metavar="N", help="builds that stay there (default: the setting keep_builds)")
     add("--quiet", action="store_true", help="no progress, only the summary")
 

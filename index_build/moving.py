@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -51,6 +52,8 @@ class Moved:
     """The largest difference of two scores of one paper."""
     words: bool
     """Whether words find papers there, or only weigh those that were found otherwise."""
+    seconds: tuple[float, float] = (0.0, 0.0)
+    """Of the middle search, at the source and there."""
     was_there: bool = False
 
 
@@ -127,9 +130,10 @@ def _compared(here: Served, target: MilvusCorpus, build: str, checked: int) -> M
     manifest = target.manifest(build)
     there = target.open(build, manifest)
     try:
-        same, largest = compare(engine_on(here), engine_on(there), checked)
+        found = compare(engine_on(here), engine_on(there), checked)
     finally:
         there.close()
+    same, largest = found.same, found.largest
     exact = there.is_exact and there.finds_words
     if largest > ROUNDING or same < (1.0 if exact else ALIKE):
         raise CorpusError(
@@ -137,26 +141,40 @@ def _compared(here: Served, target: MilvusCorpus, build: str, checked: int) -> M
             f"{same:.1%} are the same, and scores differ by up to {largest:.4f}. It is not served; "
             "publish it again."
         )
-    return Moved(manifest, 0, checked, same, largest, there.finds_words)
+    return Moved(manifest, 0, checked, same, largest, there.finds_words, found.seconds)
 
 
-def compare(one: Engine, other: Engine, count: int) -> tuple[float, float]:
-    """The share of the best TOP that both find, and the largest difference of a paper's score."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    same: float
+    """The share of the best TOP that both find."""
+    largest: float
+    """The largest difference of a paper's score."""
+    seconds: tuple[float, float]
+    """Of the middle search of each."""
+
+
+def compare(one: Engine, other: Engine, count: int) -> Compared:
+    """The same searches on both, in turn."""
     shares, largest = [1.0], 0.0
+    spent: tuple[list[float], list[float]] = [0.0], [0.0]
     for number, row in enumerate(one.store.spread(count)):
         id = one.store.headings_by_row([row])[0].id
         query = _query(one, id, number)
-        ours, theirs = (
-            {result.paper.id: result.score for result in engine.search(query).results}
-            for engine in (one, other)
-        )
+        scores: list[dict[str, float]] = []
+        for engine, seconds in zip((one, other), spent, strict=True):
+            begun = time.perf_counter()
+            scores.append({result.paper.id: result.score for result in engine.search(query).results})
+            seconds.append(time.perf_counter() - begun)
+        ours, theirs = scores
         lowest = min(ours.values(), default=0.0)
         # A paper as good as the last one may stand in its place.
         tied = sum(abs(score - lowest) < ROUNDING for id, score in theirs.items() if id not in ours)
         both = ours.keys() & theirs.keys()
         shares.append(min(1.0, (len(both) + tied) / len(ours)) if ours else float(not theirs))
         largest = max([largest, *(abs(ours[id] - theirs[id]) for id in both)])
-    return float(np.mean(shares[1:] or shares)), largest
+    middle, others = (float(np.median(seconds[1:] or seconds)) for seconds in spent)
+    return Compared(float(np.mean(shares[1:] or shares)), largest, (middle, others))
 
 
 def _query(engine: Engine, id: str, number: int) -> Query:
@@ -230,10 +248,10 @@ def bring_back(
         )
     back = FolderCorpus(folder)
     here = back.open(made.build_id, made)
-    same, largest = compare(engine_on(here), engine_on(there), CHECKED)
+    found = compare(engine_on(there), engine_on(here), CHECKED)
     here.close()
     there.close()
-    return Moved(made, 1, CHECKED, same, largest, True)
+    return Moved(made, 1, CHECKED, found.same, found.largest, True, found.seconds)
 
 
 def _as_made(settings: Settings, manifest: Manifest) -> Settings:
@@ -258,7 +276,8 @@ def describe(moved: Moved, place: Path | str) -> str:
         f"{place} serves {manifest.papers:,} papers with {manifest.sentences:,} sentences, build "
         f"{manifest.build_id}{', as before' if moved.was_there else ''}.",
         f"Compared by {moved.checked} searches: {moved.same:.1%} of the best {TOP} are the same, scores "
-        f"differ by {moved.largest:.5f} at most.",
+        f"differ by {moved.largest:.5f} at most; the middle one took {1000 * moved.seconds[0]:,.0f} ms "
+        f"at the source and {1000 * moved.seconds[1]:,.0f} ms there.",
     ]
     if moved.replicas == 1 and isinstance(place, str):
         lines.append("One copy of each part: while a node is lost, the corpus does not answer.")

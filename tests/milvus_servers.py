@@ -56,9 +56,7 @@ signal.pause()
 def lacks(*packages: str) -> str:
     """Why a test of these packages is skipped; empty where they are here."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    return (
-        f"{', '.join(missing)} is not installed: pip install -r requirements-servers.txt" if missing else ""
-    )
+    return f"{', '.join(missing)} is not installed: pip install -r requirements-dev.txt" if missing else ""
 
 
 needs_small = pytest.mark.skipif(

@@ -10,6 +10,7 @@ from pathlib import Path
 from index_build.moving import engine_on
 from search.corpus.milvus.build import MilvusBuild
 from search.corpus.milvus.corpus import MilvusCorpus
+from search.engine import Engine
 from search.errors import CorpusError
 from search.types import Query
 from tests import milvus_corpora
@@ -55,6 +56,58 @@ def run(effort: Effort, kind: str = "real") -> Tally:
 def run_small(effort: Effort) -> Tally:
     """The same with the small server, in seconds."""
     return run(effort, "small")
+
+
+SEARCHES, READERS = 1_000, 8
+
+
+def run_searched(effort: Effort, kind: str = "small") -> Tally:
+    """Publishes while many search: no error, and every answer is that of one build."""
+    folder = milvus_corpora.make_folder(effort.folder / "corpus", few=True)
+    tally, begun = Tally(f"milvus searched {kind}"), time.monotonic()
+    with running(kind, effort.folder / "data") as server:
+        corpus = MilvusCorpus(server.address())
+        milvus_corpora.publish(folder, corpus)
+        engines = {name: _engine(corpus, name) for name in corpus.builds()}
+        answers: list[tuple[str, str]] = []
+        lock, published = threading.Lock(), threading.Event()
+
+        def read() -> None:
+            while len(answers) < SEARCHES or not published.is_set():
+                try:
+                    name = corpus.builds()[0]
+                    with lock:
+                        engines[name] = engines.get(name) or _engine(corpus, name)
+                    found = _search(engines[name])
+                except Exception as error:
+                    name, found = "error", repr(error)
+                answers.append((name, found))
+
+        readers = [threading.Thread(target=read) for _ in range(READERS)]
+        for reader in readers:
+            reader.start()
+        grown = milvus_corpora.make_folder(folder, milvus_corpora.one_more(1), few=True)
+        milvus_corpora.publish(grown, corpus)
+        published.set()
+        for reader in readers:
+            reader.join()
+        expected = {name: _search(engine) for name, engine in engines.items()}
+    for name, found in answers:
+        tally.tries[f"build {sorted(expected).index(name) + 1}" if name in expected else name] += 1
+        if found != expected.get(name):
+            tally.failures.append(f"{name} answered {found[:200]}")
+    tally.seconds = time.monotonic() - begun
+    return tally
+
+
+def _engine(corpus: MilvusCorpus, name: str) -> Engine:
+    return engine_on(corpus.open(name, corpus.manifest(name)))
+
+
+def _search(engine: Engine) -> str:
+    example = engine.example(engine.store.headings_by_row([0])[0].id)
+    found = engine.search(Query((example,), top=30))
+    return " ".join([found.build_id, *(result.paper.id for result in found.results)])
 
 
 def _build(server: MilvusServer) -> str:
