@@ -15,6 +15,7 @@ PARTS = {
     "search": "speed_search",
     "memory": "speed_memory",
     "api": "speed_api",
+    "scale": "speed_scale",
 }
 
 

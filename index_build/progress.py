@@ -13,6 +13,7 @@ STEPS = {
     "fetch": ("Fetching", "records"),
     "import": ("Importing", "papers"),
     "encode": ("Encoding", "papers"),
+    "store": ("Storing", "papers"),
     "index": ("Indexing", "indices"),
     "count": ("Reading", "papers"),
     "publish": ("Publishing", "papers"),

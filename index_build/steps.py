@@ -107,9 +107,11 @@ def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes,
             keys = _encode(store, added, cache, encoder, report)
             publisher.begin(planned, store.apart())
             papers = sentences = 0
+            report("store", 0, len(added))
             for batch in _batches(store, added, cache, keys):
                 publisher.add(batch)
                 papers, sentences = papers + len(batch.papers), sentences + len(batch.sentences)
+                report("store", papers, len(added))
             sealed = publisher.seal(papers, sentences)
             publisher.publish(sealed)
             publisher.prune(settings.keep_builds)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,6 +55,8 @@ T = TypeVar("T")
 
 SPARE = 10
 """Papers read in addition to those asked for: some may be records of the same paper. Chosen by hand."""
+REMEMBERED = 100_000
+"""Terms whose rarity is remembered: those of queries and of the papers that are shown."""
 PATIENCE = 0.5
 """Seconds that opening a corpus waits for the look at its files, which goes on in the background: enough for
 some hundred megabytes, and the model takes longer to load. Chosen by hand."""
@@ -104,6 +107,7 @@ class Engine:
         self._origin: _Origin | None = None
         self._stand_in: Engine | None = None
         self._switching = threading.Lock()
+        self.idf = lru_cache(maxsize=REMEMBERED)(self._idf)
         self.reader = Reader(encoder.encode_one, self._look_up, self.vectors_of)
         highest_idf = math.log(1 + self.manifest.papers)
         self.words = Words(
@@ -188,7 +192,7 @@ class Engine:
         sentences, whole = self.store.sentences(rows).vectors, self.store.whole_vectors(rows)[0]
         return Vectors(sentences.astype(np.float32), whole.astype(np.float32))
 
-    def idf(self, term: str) -> float:
+    def _idf(self, term: str) -> float:
         """How rare a term is in this corpus."""
         return idf(self.manifest.papers, self.store.papers_with((term,))[term])
 
@@ -394,8 +398,7 @@ class Engine:
 
     def _most_words(self, asked: Asked) -> float:
         """The limit of BM25 for this query: a paper that repeats every word of it without end."""
-        papers, having = self.manifest.papers, self.store.papers_with(asked.terms)
-        return sum(weight * idf(papers, having[term]) for term, weight in asked.terms.items())
+        return sum(weight * self.idf(term) for term, weight in asked.terms.items())
 
     def _lacking(self, query: Query) -> Lacking:
         sentences = (sentence for paper in query.papers for sentence in paper.sentences)

@@ -71,3 +71,21 @@ def test_api_part(app_corpus, capsys):
     assert (figures["requests"], figures["errors"]) == (40, 0)
     assert figures["api_times_engine"] > 0
     assert figures["api_share_of_throughput"] > 0
+
+
+@pytest.mark.slow
+def test_scale_part(app_corpus, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("evaluation.speed_scale.QUERIES", 4)
+    arguments = ["speed", "--only", "scale", "--corpus", str(app_corpus), "--papers", "60", "--json"]
+    options = ["--synthetic", str(tmp_path), "--table", str(tmp_path / "table.md")]
+    assert main([*arguments, *options]) == 0
+    figures = json.loads(capsys.readouterr().out)["scale"]
+    assert figures["build_papers_60"] == 60
+    assert figures["add_papers_60"] == 1060
+    assert {"import", "encode", "store"} < figures["build_seconds_60"].keys()
+    table = (tmp_path / "table.md").read_text()
+    assert "| Step: store |" in table
+    assert "| Overlap with a build anew | – |" in table
+    before = (tmp_path / "scale-60" / "figures.json").read_bytes()
+    assert main([*arguments, *options]) == 0
+    assert (tmp_path / "scale-60" / "figures.json").read_bytes() == before, "what was measured is kept"

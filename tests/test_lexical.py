@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 
+import bm25s
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from search.corpus.bm25 import LexicalIndex
+from search.corpus.postings import PostingsWriter
 from search.errors import CorpusError
 from search.text.tokenizer import tokenize, weigh_terms
 
@@ -125,3 +128,29 @@ def test_tiny_corpora_work(texts: list[str], tmp_path: Path) -> None:
 def test_a_missing_index_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="nothing-here"):
         LexicalIndex.open(tmp_path / "nothing-here")
+
+
+def test_scores_are_those_of_bm25s_to_the_last_bit(shared_data: Path, tmp_path: Path) -> None:
+    """However many runs they are sorted in."""
+    import gzip
+    import json
+
+    with gzip.open(shared_data / "acl_anthology.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [json.loads(next(lines))["abstract"] for _ in range(200)]
+    terms = [tokenize(text) for text in texts]
+    oracle = bm25s.BM25(k1=1.2, b=0.75, method="lucene", csc_backend="scipy")
+    oracle.index(terms, create_empty_token=False, show_progress=False)
+    writer = PostingsWriter(tmp_path / "runs", most=5000)
+    for start in range(0, len(terms), 32):
+        writer.add([Counter(each) for each in terms[start : start + 32]])
+    assert len(writer._runs) > 1
+    writer.write(tmp_path / "index", 1.2, 0.75, writer.average)
+    assert not (tmp_path / "runs").exists()
+    index = LexicalIndex.open(tmp_path / "index")
+    starts = oracle.scores["indptr"]
+    for term, column in oracle.vocab_dict.items():
+        span = slice(starts[column], starts[column + 1])
+        expected = np.zeros(len(texts), np.float32)
+        expected[oracle.scores["indices"][span]] = oracle.scores["data"][span]
+        assert np.array_equal(index.scores({term: 1.0}), expected)
+        assert index.papers_with(term).tolist() == sorted(oracle.scores["indices"][span].tolist())

@@ -5,11 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from index_build.prewarm import SHIPPED
+from search.corpus import faiss_index, faiss_lists
+from search.corpus.arrays import write_array
 from search.corpus.faiss_index import VectorIndex, build_index, nearest, recall
 from search.corpus.vector_file import VectorFile
 from search.errors import CorpusError
@@ -137,3 +140,23 @@ def test_what_is_no_index_is_named(tmp_path: Path) -> None:
     for name in ("broken.faiss", "missing.faiss"):
         with pytest.raises(CorpusError, match=name):
             VectorIndex.open(tmp_path / name)
+
+
+def test_lists_written_on_disk_are_those_that_faiss_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In several chunks and parts, from a file that is read, not held."""
+    monkeypatch.setattr(faiss_index, "CHUNK", 700)
+    monkeypatch.setattr(faiss_lists, "GATHERED", 20_000)
+    vectors = np.random.default_rng(3).standard_normal((3000, 24)).astype(np.float16)
+    write_array(tmp_path / "vectors.npy", vectors)
+    build_index(VectorFile(tmp_path / "vectors.npy"), tmp_path / "lists.faiss", flat_limit=100)
+    ours = faiss.read_index(str(tmp_path / "lists.faiss"))
+    theirs = faiss_index._train_lists(vectors)
+    theirs.add(vectors.astype(np.float32))
+    theirs.nprobe = ours.nprobe
+    assert ours.ntotal == 3000
+    asked = vectors[:50].astype(np.float32)
+    for expected, found in zip(theirs.search(asked, 9), ours.search(asked, 9), strict=True):
+        assert np.array_equal(expected, found)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lists.faiss", "vectors.npy"]
