@@ -17,12 +17,14 @@ from evaluation.collection_files import read_json, read_text
 from evaluation.collections import facet_positions, read_csfcube
 from evaluation.engine_under_test import whole_vector
 from evaluation.tables import table
-from search.engine import Engine
+from search.corpus import duplicates
+from search.engine import SPARE, Engine
 from search.errors import InputError
 from search.query.choosing import choose_facet
+from search.ranking.candidates import DEPTH, PER_RESULT
 from search.settings import load_settings
 from search.text.tokenizer import weigh_terms
-from search.types import PANELS, Choice, Facet, Query, QueryPaper
+from search.types import PANELS, Choice, Facet, Paper, Query, QueryPaper
 
 DEEP = 240
 """Rank down to which the method "deeper" takes papers, at equal distances; chosen by hand."""
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     make.add_argument(
         "--facet", nargs="+", choices=[str(facet) for facet in PANELS], help="default: all it has"
     )
+    make.add_argument("--field", help="with --random: only papers whose first field this is")
     make.add_argument("--method", nargs="+", choices=tuple(METHODS), default=list(METHODS))
     make.add_argument(
         "--ranking", nargs="*", default=[], metavar="NAME=FILE", help='more methods: {"QUERY_FACET": [ids]}'
@@ -115,12 +118,17 @@ def _draw(engine: Engine, args: argparse.Namespace) -> Iterator[tuple[QueryPaper
     for row in random.Random(args.seed).sample(range(engine.manifest.papers), engine.manifest.papers):
         (found,) = engine.store.papers_by_row([row])
         paper = engine.example(found.id)
+        if args.field and found.fields[:1] != (args.field,):
+            continue
         if set(PANELS) <= _panels(paper):
             yield paper, facets[drawn % len(facets)]
             drawn += 1
         if drawn == args.random:
             return
-    raise InputError(f"Only {drawn} papers of this corpus have all three panels: ask for at most {drawn}.")
+    of_field = f" of {args.field}" if args.field else ""
+    raise InputError(
+        f"Only {drawn} papers{of_field} of this corpus have all three panels: ask for at most {drawn}."
+    )
 
 
 def _panels(paper: QueryPaper) -> set[Facet]:
@@ -128,7 +136,12 @@ def _panels(paper: QueryPaper) -> set[Facet]:
 
 
 def by_product(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
-    return [result.paper.id for result in engine.search(Query((asked,), top=depth)).results]
+    """As in a search, without the evidence that a search gives for each result."""
+    rows, _ = engine.nearest(Query((asked,), top=depth), max(DEPTH, PER_RESULT * depth))
+    papers = engine.store.headings_by_row(rows[: depth + SPARE])
+    own = Paper(asked.paper_id, asked.title)
+    groups = duplicates.group(papers, [own], engine.store.apart)
+    return [papers[group[0]].id for group in groups[:depth]]
 
 
 def by_words(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,15 +11,12 @@ from search.errors import InputError
 from search.query.choosing import MOST_CHARACTERS, MOST_SENTENCES, NOTHING
 from search.query.vectorised import Vectors
 from search.text.cleaning import clean_text, has_words
+from search.text.labels import decide
 from search.text.pasted import parse_pasted
 from search.text.sentences import split
-from search.types import FACETS, Document, Encoded, Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
+from search.types import Document, Encoded, Paper, Query, QueryPaper, QuerySentence, Sentence
 
 log = logging.getLogger("triptych.query")
-SURE = 0.5
-"""Probability below which a label is doubtful: all others together are then more likely. On CSAbstruct's
-development file every second label below it is wrong, and 60 % of the wrong ones lie there
-(`python -m evaluation facets`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +58,7 @@ class Reader:
             log.warning("The text has %d sentences: its first %d are read.", len(texts), MOST_SENTENCES)
             texts = texts[:MOST_SENTENCES]
         paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
-        labels = map(_label, self._encode(_document(paper)).facets)
-        labelled = zip(paper.sentences, labels, strict=True)
-        sentences = (replace(each, facet=facet, or_facet=other) for each, (facet, other) in labelled)
-        return replace(paper, sentences=tuple(sentences))
+        return replace(paper, sentences=read_labels(texts, self._encode(_document(paper)).facets))
 
     def example(self, paper_id: str) -> QueryPaper:
         known = self.known(paper_id)
@@ -101,18 +95,23 @@ def _clean(text: str) -> str:
     return clean_text(text, MOST_CHARACTERS)
 
 
-def _label(probabilities: Sequence[float]) -> tuple[Facet, Facet | None]:
-    """The likeliest facet, and the next where that is doubtful."""
-    likeliest, next_one = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])[:2]
-    doubtful = probabilities[likeliest] < SURE
-    return FACETS[likeliest], FACETS[next_one] if doubtful else None
+def read_labels(
+    texts: Sequence[str], probabilities: Iterable[Sequence[float]]
+) -> tuple[QuerySentence, ...]:
+    """The sentences of a query with the labels that the model gives them."""
+    labels = map(decide, texts, probabilities)
+    return tuple(
+        QuerySentence(text, label.facet, or_facet=label.or_facet)
+        for text, label in zip(texts, labels, strict=True)
+    )
 
 
 def _of_corpus(sentence: Sentence) -> QuerySentence:
     """What a source says of its sentences is not doubted."""
-    doubted = sentence.probabilities and not sentence.hinted
-    other = _label(sentence.probabilities)[1] if doubted else None
-    return QuerySentence(sentence.text, sentence.facet, or_facet=other)
+    if sentence.hinted or not sentence.probabilities:
+        return QuerySentence(sentence.text, sentence.facet)
+    label = decide(sentence.text, sentence.probabilities)
+    return QuerySentence(sentence.text, label.facet, or_facet=label.or_facet)
 
 
 def _texts(paper: Paper | QueryPaper) -> tuple[str, ...]:
