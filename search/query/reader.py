@@ -11,9 +11,10 @@ from search.errors import InputError
 from search.query.choosing import MOST_CHARACTERS, MOST_SENTENCES, NOTHING
 from search.query.vectorised import Vectors
 from search.text.cleaning import clean_text, has_words
+from search.text.headings import without_headings
 from search.text.labels import decide
 from search.text.pasted import parse_pasted
-from search.text.sentences import split
+from search.text.sentences import is_sentence, parts_of, split_paper
 from search.types import Document, Encoded, Paper, Query, QueryPaper, QuerySentence, Sentence
 
 log = logging.getLogger("triptych.query")
@@ -51,14 +52,27 @@ class Reader:
         title = " ".join(title.split())
         if not has_words(title + abstract):
             raise InputError(NOTHING)
-        texts = [sentence.text for sentence in split(abstract)]
-        if len(texts) < 2 and not (title and texts):  # a title, a question, keywords: no part of an abstract
-            return QueryPaper(title, (QuerySentence(texts[0] if texts else title),))
-        if len(texts) > MOST_SENTENCES:
-            log.warning("The text has %d sentences: its first %d are read.", len(texts), MOST_SENTENCES)
-            texts = texts[:MOST_SENTENCES]
-        paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
-        return replace(paper, sentences=read_labels(texts, self._encode(_document(paper)).facets))
+        text, sections = without_headings(abstract)
+        given = split_paper(Paper("", "", text, sections=sections)).sentences
+        if len(given) < 2 and not (title and given):  # a title, a question, keywords: no part of an abstract
+            return QueryPaper(title, (QuerySentence(given[0].text if given else title),))
+        if len(given) > MOST_SENTENCES:
+            log.warning("The text has %d sentences: its first %d are read.", len(given), MOST_SENTENCES)
+            given = given[:MOST_SENTENCES]
+        paper = QueryPaper(title, tuple(QuerySentence(sentence.text) for sentence in given))
+        if not any(map(is_sentence, _texts(paper)[1:])):
+            return paper
+        labels = iter(read_labels(_texts(paper)[1:], self._facets(paper, parts_of(text, given))))
+        labelled = (
+            QuerySentence(sentence.text, sentence.facet) if sentence.hinted else label
+            for sentence, label in zip(given, labels, strict=True)
+        )
+        return replace(paper, sentences=tuple(labelled))
+
+    def _facets(self, paper: QueryPaper, parts: Sequence[slice]) -> list[Sequence[float]]:
+        """The labels of a text that is longer than an abstract are read part by part."""
+        documents = (replace(paper, sentences=paper.sentences[part]) for part in parts)
+        return [row for each in documents for row in self._encode(_document(each)).facets]
 
     def example(self, paper_id: str) -> QueryPaper:
         known = self.known(paper_id)
