@@ -55,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     take.add_argument("--sheet", type=Path, required=True, metavar="CSV")
     brief = steps.add_parser("brief", help="a readable text per pool, candidates by number")
     brief.add_argument("--out", type=Path, required=True, metavar="DIR")
+    brief.add_argument(
+        "--beside", choices=[str(facet) for facet in PANELS], help="a second facet to grade, marked with <"
+    )
     numbered = steps.add_parser("numbered", help='grades by such numbers: {"QUERY_FACET": {"1": 0, …}}')
     numbered.add_argument("--judge", required=True, help="one word")
     numbered.add_argument("--grades", type=Path, nargs="+", required=True, metavar="JSON")
@@ -158,9 +161,11 @@ def by_vectors(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
 
 
 def by_facet_elsewhere(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
-    """Near in the facet, away from the rest of the paper: the same method on another problem."""
+    """Near in the facet, away from the problem: what the question “this method elsewhere” asks."""
     others = [
-        replace(each, choice=Choice.AVOID) if each.choice is Choice.IGNORE else each
+        replace(each, choice=Choice.AVOID)
+        if each.choice is Choice.IGNORE and each.surely(Facet.BACKGROUND)
+        else each
         for each in asked.sentences
     ]
     return by_product(engine, replace(asked, sentences=tuple(others)), depth)
@@ -210,7 +215,8 @@ def import_sheet(project: Project, args: argparse.Namespace) -> str:
 
 def write_briefs(project: Project, args: argparse.Namespace) -> str:
     papers = project.papers()
-    files = [write_brief(pool, papers, args.out) for pool in project.pools()]
+    beside = Facet(args.beside) if args.beside else None
+    files = [write_brief(pool, papers, args.out, beside) for pool in project.pools()]
     return f"{len(files)} pools to read in {args.out}; grade them by docs/studies/judging.md"
 
 

@@ -365,6 +365,8 @@ class Results:
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each stage: encode, candidates, matching, explanation, total."""
     lacking: Lacking = field(default_factory=Lacking)
+    covered: float = 0.0
+    """How likely it is, from 0 to 1, that the corpus has something on what is asked for."""
     passing: int = 0
     """How many papers of the corpus pass the filters."""
 

@@ -44,7 +44,10 @@ QUESTIONS: dict[str, tuple[Rule, str]] = {
         only(Facet.BACKGROUND, Facet.OBJECTIVE),
         "Who works on this, in whatever way? Matches background and objective.",
     ),
-    "Same method": (method, "Who goes about it the same way? Matches the method, and objectives that name it."),
+    "Same method": (
+        method,
+        "Who goes about it the same way? Matches the method, and objectives that name it.",
+    ),
     "Same finding": (only(Facet.RESULT), "Who found the same? Matches the results."),
     "This method elsewhere": (
         method_elsewhere,

@@ -109,9 +109,7 @@ def _clean(text: str) -> str:
     return clean_text(text, MOST_CHARACTERS)
 
 
-def read_labels(
-    texts: Sequence[str], probabilities: Iterable[Sequence[float]]
-) -> tuple[QuerySentence, ...]:
+def read_labels(texts: Sequence[str], probabilities: Iterable[Sequence[float]]) -> tuple[QuerySentence, ...]:
     """The sentences of a query with the labels that the model gives them."""
     labels = map(decide, texts, probabilities)
     return tuple(
