@@ -1,9 +1,10 @@
 """`python -m evaluation announced`: whether what papers announce is matched and avoided as it should be.
 
-`announced.jsonl` beside this file holds ids, places and grades, never texts: sentences in which a paper says what
-it does ("We propose", "This survey", "was conducted"), from physics to medicine, one of each paper. They were
-graded by reading, before any label was seen: does the sentence name the method - a procedure, a thing that was
-made, a study, data, a survey, a proof? One half, by the parity of the sentence's checksum, was tuned on.
+`announced.jsonl` beside this file holds ids, places and grades, never texts: sentences in which a paper says
+what it does ("We propose", "This survey", "was conducted"), from physics to medicine, one of each paper. They
+were graded by reading, before any label was seen: does the sentence name the method - a procedure, a thing
+that was made, a study, data, a survey, a proof? One half, by the parity of the sentence's checksum, was tuned
+on.
 """
 
 from __future__ import annotations

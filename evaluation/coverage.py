@@ -1,9 +1,9 @@
 """`python -m evaluation coverage`: whether a corpus knows what it has something on.
 
 Queries that belong to a corpus (papers of its field that are not in it, as abstracts, titles and single
-sentences) against queries that do not: papers of other fields in the same three forms, other languages, everyday
-topics, nonsense. The measure is the area under the ROC curve: how often a query that belongs has the higher
-`covered` of a random pair.
+sentences) against queries that do not: papers of other fields in the same three forms, other languages,
+everyday topics, nonsense. The measure is the area under the ROC curve: how often a query that belongs has the
+higher `covered` of a random pair.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if not len(args.corpus) == len(args.near) == len(args.far):
         raise InputError(
-            f"There are {len(args.corpus)} corpora, {len(args.near)} --near and {len(args.far)} --far: give one "
+            f"There are {len(args.corpus)} corpora, {len(args.near)} --near and {len(args.far)} --far: give "
+            f"one "
             "file of each for every corpus."
         )
     outcomes: list[Outcome] = []

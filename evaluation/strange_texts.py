@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 
 LANGUAGES = (
-    "Große Sprachmodelle geben Vorurteile wieder, die in ihren Trainingsdaten stehen. Wir schlagen ein Verfahren vor, "
-    "das solche Vorurteile mit wenigen zusätzlichen Gewichten verringert.",
+    "Große Sprachmodelle geben Vorurteile wieder, die in ihren Trainingsdaten stehen. Wir schlagen ein "
+    "Verfahren vor, das solche Vorurteile mit wenigen zusätzlichen Gewichten verringert.",
     "Wie verbreiten sich Gerüchte in sozialen Netzen?",
-    "Les réseaux de neurones profonds exigent de grandes quantités de données annotées. Nous présentons une méthode "
-    "d'apprentissage qui n'utilise que quelques exemples.",
-    "La evolución de las galaxias depende de su entorno. Presentamos observaciones de doce cúmulos cercanos y "
-    "medimos la tasa de formación estelar.",
-    "Il presente lavoro studia la stabilità delle soluzioni di equazioni differenziali stocastiche con ritardo.",
+    "Les réseaux de neurones profonds exigent de grandes quantités de données annotées. Nous présentons une "
+    "méthode d'apprentissage qui n'utilise que quelques exemples.",
+    "La evolución de las galaxias depende de su entorno. Presentamos observaciones de doce cúmulos cercanos "
+    "y medimos la tasa de formación estelar.",
+    "Il presente lavoro studia la stabilità delle soluzioni di equazioni differenziali stocastiche con "
+    "ritardo.",
     "Este artigo descreve um corpus anotado de conversas médicas em português e os primeiros experimentos.",
     "Dit onderzoek vergelijkt drie methoden om vertalingen automatisch te beoordelen.",
     "W pracy przedstawiono nową metodę segmentacji obrazów medycznych opartą na sieciach splotowych.",
@@ -24,7 +25,8 @@ LANGUAGES = (
     "Vi undersöker hur barn lär sig läsa med hjälp av digitala böcker.",
 )
 TOPICS = (
-    "Melt the butter, stir in the flour and add the milk slowly. Bake the gratin for forty minutes until golden.",
+    "Melt the butter, stir in the flour and add the milk slowly. Bake the gratin for forty minutes until "
+    "golden.",
     "The striker scored twice before half time, and the home side kept a clean sheet for the third match.",
     "How do I remove red wine stains from a woollen carpet?",
     "The tenant shall give notice in writing three months before the end of the lease.",

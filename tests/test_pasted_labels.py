@@ -10,8 +10,8 @@ from search.text.headings import without_headings
 from search.types import Facet
 
 ABSTRACT = (
-    "Sentence labels help readers to find what they need in long abstracts. However, labels drift when a text is "
-    "longer than the model was made for. Little is known about how far they drift in practice. "
+    "Sentence labels help readers to find what they need in long abstracts. However, labels drift when a "
+    "text is longer than the model was made for. Little is known about how far they drift in practice. "
     "We split each text at its paragraphs and label every paragraph on its own. "
     "Labels are then compared with those of the first paragraph by exact agreement. "
     "We used four collections of abstracts from two fields and one model of six layers. "
@@ -43,7 +43,8 @@ def test_a_repeated_abstract_keeps_its_labels(reader, between):
         "BACKGROUND: Noise is common. METHODS: We asked 40 nurses. RESULTS: Most agreed.",
         "A title\n\nBackground\nNoise is common.\nMethods\nWe asked 40 nurses.\nResults\nMost agreed.",
         "Introduction. Noise is common. Materials and methods. We asked 40 nurses. Results. Most agreed.",
-        "Title of it\nIntroduction\nNoise is common.\n\nMETHODS\nWe asked 40 nurses.\n\nRESULTS:\nMost agreed.",
+        "Title of it\nIntroduction\nNoise is common.\n\nMETHODS\nWe asked 40 nurses.\n\nRESULTS:\nMost "
+        "agreed.",
     ],
 )
 def test_headings_are_hints_and_no_text(reader, text):

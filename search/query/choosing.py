@@ -33,7 +33,7 @@ def choose_facet(paper: QueryPaper, facet: Facet, avoid: Facet | None = None) ->
 
 
 def positions_of(paper: QueryPaper, facet: Facet) -> list[int]:
-    """Where the sentences of a panel stand, with what is announced if that names the method; InputError if none."""
+    """Where the sentences of a panel stand, with announcements that name the method; InputError if none."""
     found = [place for place, sentence in enumerate(paper.sentences) if sentence.serves(facet.panel)]
     if not found:
         raise InputError(
@@ -44,7 +44,7 @@ def positions_of(paper: QueryPaper, facet: Facet) -> list[int]:
 
 
 def positions_to_avoid(paper: QueryPaper, facet: Facet, match: Collection[int] = ()) -> list[int]:
-    """Those of a panel that are surely of it and are not to be matched; InputError where it has none at all."""
+    """Those of a panel that are surely of it and are not to be matched; InputError where it has none."""
     positions_of(paper, facet)
     return [
         place

@@ -1,4 +1,4 @@
-"""What the corpus has on a query: how near its nearest papers are, and which words hardly any of them uses."""
+"""What the corpus has on a query: how near its nearest papers are, which words hardly any of them uses."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CONSTANT = -5.0
 def cover(results: Sequence[Result], lacking: Lacking) -> float:
     """How likely it is, from 0 to 1, that a query is about what this corpus is about.
 
-    By logistic regression on one half of the queries of `python -m evaluation coverage`; the other half says how
-    often it is right.
+    By logistic regression on one half of the queries of `python -m evaluation coverage`; the other half says
+    how often it is right.
     """
     if not results:
         return 0.0
@@ -36,7 +36,7 @@ def cover(results: Sequence[Result], lacking: Lacking) -> float:
 
 
 def observe(results: Sequence[Result], lacking: Lacking) -> tuple[float, float, float, float]:
-    """Of the nearest results the mean cosine of sentences, of whole papers and the words; the unknown share."""
+    """Of the nearest results the mean cosine of sentences, of whole papers, the words; the unknown share."""
     near = results[:NEAREST]
     parts = [(each.evidence.sentences, each.evidence.whole_paper, each.evidence.words) for each in near]
     sentences, whole, words = (sum(part) / len(near) for part in zip(*parts, strict=True))

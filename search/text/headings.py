@@ -1,7 +1,7 @@
 """Structured abstracts: which facet a heading stands for, and the sections of a text that has headings.
 
-A section begins with its heading and ends where the next begins. In a corpus headings stay in the text; in a query
-they are hints and no text.
+A section begins with its heading and ends where the next begins. In a corpus headings stay in the text; in a
+query they are hints and no text.
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def sections_of(starts: Sequence[tuple[int, Facet | None]], end: int) -> tuple[S
 
 _LINE = re.compile(r"^[ \t]*([A-Z][A-Za-z,/&() '-]{2,59})[ \t]*[:.]?[ \t]*$", re.MULTILINE)
 _IN_TEXT = re.compile(
-    r"(?:^|\n|(?<=[.!?][ \t]))[ \t]{0,4}([A-Z][A-Za-z,/&() '-]{2,59}?)(?::|\.(?=[ \t]+[A-Z])|[ \t][–—-](?=[ \t]))"
+    r"(?:^|\n|(?<=[.!?][ \t]))[ \t]{0,4}([A-Z][A-Za-z,/&() '-]{2,59}?)(?::|\.(?=[ \t]+[A-Z])|"
+    r"[ \t][–—-](?=[ \t]))"
 )
 
 

@@ -68,7 +68,7 @@ _LONGEST_WORD = 300
 _LONGEST_KEYWORDS = 20
 """Words of a title or a list of keywords, at most; chosen by hand."""
 _LONGEST_ABSTRACT = 380
-"""Words that the model reads at once, about: its 512 tokens. Paragraphs of a longer text are labelled on their own."""
+"""Words that the model reads at once, about: its 512 tokens. Longer texts are labelled part by part."""
 _FEWEST_IN_A_PART = 4
 """Sentences of such a part; shorter paragraphs join the next. Chosen by hand: an abstract has some."""
 _SEVERAL_PER_LINE = 1.5
