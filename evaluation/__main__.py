@@ -17,6 +17,7 @@ COMMANDS = {
     "mdcr": "citation recommendation in 19 fields, and in growing pools",
     "facets": "how well sentences are labelled",
     "announced": "whether what papers announce is matched with their method, and never avoided",
+    "avoid": "same method, different problem: what avoiding is worth",
     "coverage": "whether a corpus knows what it has something on",
     "terms": "the terms Explore shows for a table of topics, and how many a reader accepts",
     "annotate": "make pools for judging, carry grades in and out, and measure agreement",

@@ -69,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     grades = steps.add_parser("grades", help="ids and grades without any text, a line per pool")
     grades.add_argument("--judge", required=True)
     grades.add_argument("--again", help="a second judge of some of them, kept beside the first")
+    grades.add_argument("--beside", metavar="JUDGE", help="a judge who graded a second facet of them")
     grades.add_argument("--out", type=Path, required=True, metavar="JSONL")
     agree = steps.add_parser("agreement", help="how far two judges agree")
     out = steps.add_parser("export", help="a collection in CSFCube's layout")
@@ -235,17 +236,17 @@ def draw_pairs(project: Project, args: argparse.Namespace) -> str:
 
 def write_grades(project: Project, args: argparse.Namespace) -> str:
     papers, first = project.papers(), project.grades(args.judge)
-    second = project.grades(args.again) if args.again else {}
+    more = {name: project.grades(judge) for name in ("again", "beside") if (judge := getattr(args, name))}
     lines = []
-    for pool in project.pools():
+    for pool in (pool for pool in project.pools() if pool.id in first):
         line = {
             "query": pool.query,
             "facet": pool.facet,
             "sentences": facet_positions(papers[pool.query], pool.facet),
             "grades": first.get(pool.id, {}),
         }
-        again = second.get(pool.id)
-        lines.append(json.dumps(line | ({"again": again} if again else {})))
+        line |= {name: found[pool.id] for name, found in more.items() if pool.id in found}
+        lines.append(json.dumps(line))
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return f"{sum(map(len, first.values()))} grades of {len(lines)} pools in {args.out}"
 
