@@ -22,8 +22,8 @@ WEIGHTS = (7.1, 9.9, 4.9, -2.5)
 """Of what `observe` finds, in the log-odds that the corpus covers a query."""
 CONSTANT = -6.7
 ELSEWHERE = 0.2
-"""Below it a corpus has next to nothing on a query. Chosen on the half that was tuned on: 2 % of the queries that
-belong to a corpus lie below."""
+"""Below it a corpus has next to nothing on a query. Chosen on the half that was tuned on: of the queries that
+belong to a corpus 2 % lie below."""
 
 
 def cover(results: Sequence[Result], lacking: Lacking) -> float:

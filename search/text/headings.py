@@ -120,7 +120,7 @@ def sections_of(starts: Sequence[tuple[int, Facet | None]], end: int) -> tuple[S
     )
 
 
-_LINE = re.compile(r"^[ \t]*([A-Z][A-Za-z,/&() '-]{2,59})[ \t]*[:.]?[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]{0,8}([A-Z][A-Za-z,/&() '-]{2,59})[:.]?[ \t]{0,8}$", re.MULTILINE)
 _IN_TEXT = re.compile(
     r"(?:^|\n|(?<=[.!?][ \t]))[ \t]{0,4}([A-Z][A-Za-z,/&() '-]{2,59}?)(?::|\.(?=[ \t]+[A-Z])|"
     r"[ \t][–—-](?=[ \t]))"
