@@ -121,29 +121,31 @@ def measure(engine: Engine, asked: Asked) -> Outcome:
 
 def summarise(outcomes: Sequence[Outcome]) -> list[list[str]]:
     """AUC over all, over each half, by corpus, form and kind; one half of the queries was tuned on."""
-    rows = [
-        _row("all", outcomes),
-        _row("all, tuned on", [each for each in outcomes if each.asked.tuned_on]),
-        _row("all, confirmed on", confirmed := [each for each in outcomes if not each.asked.tuned_on]),
-    ]
+    confirmed = [each for each in outcomes if not each.asked.tuned_on]
+    groups = {
+        "all": outcomes,
+        "all, tuned on": [each for each in outcomes if each.asked.tuned_on],
+        "all, confirmed on": confirmed,
+    }
     for corpus in dict.fromkeys(each.asked.corpus for each in outcomes):
-        rows.append(
-            _row(f"{corpus}, confirmed on", [each for each in confirmed if each.asked.corpus == corpus])
-        )
+        groups[f"{corpus}, confirmed on"] = [each for each in confirmed if each.asked.corpus == corpus]
     for form in FORMS:
-        rows.append(_row(f"{form}s, confirmed on", [each for each in confirmed if each.asked.form == form]))
-    kinds = dict.fromkeys(each.asked.kind for each in outcomes if each.asked.kind != BELONGS)
-    for kind in kinds:
-        rows.append(
-            _row(f"{kind}, confirmed on", [each for each in confirmed if each.asked.kind in (kind, BELONGS)])
-        )
-    return rows
+        groups[f"{form}s, confirmed on"] = [each for each in confirmed if each.asked.form == form]
+    for kind in dict.fromkeys(each.asked.kind for each in outcomes if each.asked.kind != BELONGS):
+        mine = [each for each in confirmed if each.asked.kind in (kind, BELONGS)]
+        groups[f"{kind}, confirmed on"] = mine
+    return [_row(title, some) for title, some in groups.items() if _kinds(some) == 2]
+
+
+def _kinds(outcomes: Sequence[Outcome]) -> int:
+    """2 where there are queries that belong and others."""
+    return len({each.asked.kind == BELONGS for each in outcomes})
 
 
 def _row(title: str, outcomes: Sequence[Outcome]) -> list[str]:
     belongs = np.array([each.asked.kind == BELONGS for each in outcomes])
     covered = np.array([each.covered for each in outcomes])
-    auc = roc_auc_score(belongs, covered) if len(set(belongs)) == 2 else float("nan")
+    auc = roc_auc_score(belongs, covered)
     called = 100 * np.array([(covered[belongs] >= 0.5).mean(), (covered[~belongs] >= 0.5).mean()])
     shares = f"{called[0]:.0f} of those that belong, {called[1]:.0f} of the others"
     return [title, str(len(outcomes)), f"{auc:.3f}", shares]

@@ -58,7 +58,7 @@ def test_the_shipped_pools_hold_ids_and_grades_alone() -> None:
     for pool in pools:
         assert pool.query not in pool.method
         assert {*pool.method.values(), *pool.background.values()} <= {0, 1, 2, 3}
-    assert {key for line in JUDGED.open() for key in json.loads(line)} == {
+    assert {key for line in JUDGED.read_text().splitlines() for key in json.loads(line)} == {
         "query", "facet", "sentences", "grades", "beside",
     }  # fmt: skip
 
