@@ -17,12 +17,14 @@ from evaluation.collection_files import read_json, read_text
 from evaluation.collections import facet_positions, read_csfcube
 from evaluation.engine_under_test import whole_vector
 from evaluation.tables import table
-from search.engine import Engine
+from search.corpus import duplicates
+from search.engine import SPARE, Engine
 from search.errors import InputError
 from search.query.choosing import choose_facet
+from search.ranking.candidates import DEPTH, PER_RESULT
 from search.settings import load_settings
 from search.text.tokenizer import weigh_terms
-from search.types import PANELS, Choice, Facet, Query, QueryPaper
+from search.types import PANELS, Choice, Facet, Paper, Query, QueryPaper
 
 DEEP = 240
 """Rank down to which the method "deeper" takes papers, at equal distances; chosen by hand."""
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     make.add_argument(
         "--facet", nargs="+", choices=[str(facet) for facet in PANELS], help="default: all it has"
     )
+    make.add_argument("--field", help="with --random: only papers whose first field this is")
     make.add_argument("--method", nargs="+", choices=tuple(METHODS), default=list(METHODS))
     make.add_argument(
         "--ranking", nargs="*", default=[], metavar="NAME=FILE", help='more methods: {"QUERY_FACET": [ids]}'
@@ -52,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     take.add_argument("--sheet", type=Path, required=True, metavar="CSV")
     brief = steps.add_parser("brief", help="a readable text per pool, candidates by number")
     brief.add_argument("--out", type=Path, required=True, metavar="DIR")
+    brief.add_argument(
+        "--beside", choices=[str(facet) for facet in PANELS], help="a second facet to grade, marked with <"
+    )
     numbered = steps.add_parser("numbered", help='grades by such numbers: {"QUERY_FACET": {"1": 0, …}}')
     numbered.add_argument("--judge", required=True, help="one word")
     numbered.add_argument("--grades", type=Path, nargs="+", required=True, metavar="JSON")
@@ -63,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     grades = steps.add_parser("grades", help="ids and grades without any text, a line per pool")
     grades.add_argument("--judge", required=True)
     grades.add_argument("--again", help="a second judge of some of them, kept beside the first")
+    grades.add_argument("--beside", metavar="JUDGE", help="a judge who graded a second facet of them")
     grades.add_argument("--out", type=Path, required=True, metavar="JSONL")
     agree = steps.add_parser("agreement", help="how far two judges agree")
     out = steps.add_parser("export", help="a collection in CSFCube's layout")
@@ -115,12 +122,17 @@ def _draw(engine: Engine, args: argparse.Namespace) -> Iterator[tuple[QueryPaper
     for row in random.Random(args.seed).sample(range(engine.manifest.papers), engine.manifest.papers):
         (found,) = engine.store.papers_by_row([row])
         paper = engine.example(found.id)
+        if args.field and found.fields[:1] != (args.field,):
+            continue
         if set(PANELS) <= _panels(paper):
             yield paper, facets[drawn % len(facets)]
             drawn += 1
         if drawn == args.random:
             return
-    raise InputError(f"Only {drawn} papers of this corpus have all three panels: ask for at most {drawn}.")
+    of_field = f" of {args.field}" if args.field else ""
+    raise InputError(
+        f"Only {drawn} papers{of_field} of this corpus have all three panels: ask for at most {drawn}."
+    )
 
 
 def _panels(paper: QueryPaper) -> set[Facet]:
@@ -128,7 +140,12 @@ def _panels(paper: QueryPaper) -> set[Facet]:
 
 
 def by_product(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
-    return [result.paper.id for result in engine.search(Query((asked,), top=depth)).results]
+    """As in a search, without the evidence that a search gives for each result."""
+    rows, _ = engine.nearest(Query((asked,), top=depth), max(DEPTH, PER_RESULT * depth))
+    papers = engine.store.headings_by_row(rows[: depth + SPARE])
+    own = Paper(asked.paper_id, asked.title)
+    groups = duplicates.group(papers, [own], engine.store.apart)
+    return [papers[group[0]].id for group in groups[:depth]]
 
 
 def by_words(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
@@ -145,9 +162,11 @@ def by_vectors(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
 
 
 def by_facet_elsewhere(engine: Engine, asked: QueryPaper, depth: int) -> list[str]:
-    """Near in the facet, away from the rest of the paper: the same method on another problem."""
+    """Near in the facet, away from the problem: what the question “this method elsewhere” asks."""
     others = [
-        replace(each, choice=Choice.AVOID) if each.choice is Choice.IGNORE else each
+        replace(each, choice=Choice.AVOID)
+        if each.choice is Choice.IGNORE and each.surely(Facet.BACKGROUND)
+        else each
         for each in asked.sentences
     ]
     return by_product(engine, replace(asked, sentences=tuple(others)), depth)
@@ -197,7 +216,8 @@ def import_sheet(project: Project, args: argparse.Namespace) -> str:
 
 def write_briefs(project: Project, args: argparse.Namespace) -> str:
     papers = project.papers()
-    files = [write_brief(pool, papers, args.out) for pool in project.pools()]
+    beside = Facet(args.beside) if args.beside else None
+    files = [write_brief(pool, papers, args.out, beside) for pool in project.pools()]
     return f"{len(files)} pools to read in {args.out}; grade them by docs/studies/judging.md"
 
 
@@ -216,17 +236,17 @@ def draw_pairs(project: Project, args: argparse.Namespace) -> str:
 
 def write_grades(project: Project, args: argparse.Namespace) -> str:
     papers, first = project.papers(), project.grades(args.judge)
-    second = project.grades(args.again) if args.again else {}
+    more = {name: project.grades(judge) for name in ("again", "beside") if (judge := getattr(args, name))}
     lines = []
-    for pool in project.pools():
+    for pool in (pool for pool in project.pools() if pool.id in first):
         line = {
             "query": pool.query,
             "facet": pool.facet,
             "sentences": facet_positions(papers[pool.query], pool.facet),
             "grades": first.get(pool.id, {}),
         }
-        again = second.get(pool.id)
-        lines.append(json.dumps(line | ({"again": again} if again else {})))
+        line |= {name: found[pool.id] for name, found in more.items() if pool.id in found}
+        lines.append(json.dumps(line))
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return f"{sum(map(len, first.values()))} grades of {len(lines)} pools in {args.out}"
 

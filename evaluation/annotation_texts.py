@@ -10,20 +10,23 @@ from evaluation.annotation_store import Judged, Pool, Project
 from evaluation.collection_files import read_json
 from evaluation.collections import Collection, facet_positions
 from search.errors import InputError
-from search.types import PANELS, Paper
+from search.types import PANELS, Facet, Paper
 
 OFFICIAL = "official"
 """The judge whose grades a collection came with."""
 
 
-def write_brief(pool: Pool, papers: Mapping[str, Paper], folder: Path) -> Path:
-    """The query with its facet marked, then every candidate; nothing tells where a candidate came from."""
+def write_brief(pool: Pool, papers: Mapping[str, Paper], folder: Path, beside: Facet | None = None) -> Path:
+    """The query with its facet marked, then every candidate; nothing tells where a candidate came from.
+
+    The sentences of a second facet, `beside`, are marked in another way, to be graded apart.
+    """
     query = papers[pool.query]
-    marked = facet_positions(query, pool.facet)
-    lines = [f"# {pool.id}", "", f"Facet to grade: {pool.facet}", "", "## Query", query.title, ""]
-    lines += [
-        f"{'>' if place in marked else ' '} {sentence.text}" for place, sentence in enumerate(query.sentences)
-    ]
+    asked = f"{pool.facet} (>) and, apart from it, {beside} (<)" if beside else str(pool.facet)
+    lines = [f"# {pool.id}", "", f"Facet to grade: {asked}", "", "## Query", query.title, ""]
+    marks = dict.fromkeys(facet_positions(query, beside) if beside else (), "<")
+    marks |= dict.fromkeys(facet_positions(query, pool.facet), ">")
+    lines += [f"{marks.get(place, ' ')} {sentence.text}" for place, sentence in enumerate(query.sentences)]
     for number, candidate in enumerate(pool.candidates, start=1):
         paper = papers[candidate]
         lines += ["", f"## [{number}] {paper.title}", paper.abstract]

@@ -46,6 +46,8 @@ class Collection:
     """What the files name but do not hold, in words."""
     corpus: str = ""
     """The collection whose corpus this one is searched in, where it has none of its own."""
+    built: Path | None = None
+    """A built corpus that is searched as it is, where the papers come from one."""
 
     def chosen(self, split: str) -> tuple[tuple[PoolQuery, ...], ...]:
         """The folds of a split, of those queries that are judged."""

@@ -53,6 +53,12 @@ def _opened(folder: Path, encoder: str, progress: Progress | None) -> Engine:
     return Engine.open(folder, settings)
 
 
+@lru_cache(maxsize=2)
+def open_built(folder: Path, encoder: str = "default") -> Engine:
+    """The engine over a corpus that was built before, as it is."""
+    return Engine.open(folder, Settings(corpus=folder, encoder=encoder))
+
+
 def fill_store(file: Path, papers: Iterable[Paper]) -> None:
     """A working store of these papers; a broken-off try leaves none."""
     file.parent.mkdir(parents=True, exist_ok=True)

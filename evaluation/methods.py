@@ -78,8 +78,11 @@ def rank(name: str, collection: Collection, queries: Sequence[PoolQuery], option
 def _rank_by_product(
     name: str, collection: Collection, queries: Sequence[PoolQuery], options: Options
 ) -> Found:
-    corpus = collection.corpus or collection.name
-    engine = product.open_engine(corpus, collection.papers, options.encoder, options.progress)
+    if collection.built:
+        engine = product.open_built(collection.built, options.encoder)
+    else:
+        corpus = collection.corpus or collection.name
+        engine = product.open_engine(corpus, collection.papers, options.encoder, options.progress)
     if name == "triptych":
         return product.rank(engine, collection, queries)
     return (

@@ -36,9 +36,9 @@ class Measured:
     skipped: dict[str, str] = field(default_factory=dict)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, data_required: bool = True) -> None:
     """The options every collection judged in pools has."""
-    parser.add_argument("--data", type=Path, required=True, help="folder of the collection")
+    parser.add_argument("--data", type=Path, required=data_required, help="folder of the collection")
     parser.add_argument("--method", nargs="+", metavar="NAME", help="only these (default: all that run here)")
     parser.add_argument("--split", choices=("dev", "test", "all"), default="dev")
     parser.add_argument("--encoder", default="default", help="preset, hub name or folder (default: default)")
@@ -61,7 +61,9 @@ def evaluate(collection: Collection, args: argparse.Namespace, most: int | None 
     for line in (*collection.missing, *_absences(collection, args.split)):
         print(f"missing: {line}", file=sys.stderr)
     if not queries:
-        raise InputError(f"{args.data} has no judged query of the split {args.split!r}: try --split all.")
+        raise InputError(
+            f"{collection.folder} has no judged query of the split {args.split!r}: try --split all."
+        )
     options = Options(args.encoder, args.word_vectors, show_progress)
     names = args.method or default_methods(collection, options)
     names = tuple(dict.fromkeys([*names, *(args.compare or ())]))

@@ -7,7 +7,7 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -218,17 +218,15 @@ def _make_query(args: argparse.Namespace, engine: Engine, text: str) -> Query:
 def _choose(args: argparse.Namespace, paper: QueryPaper) -> QueryPaper:
     if not (args.facet or args.sentences or args.avoid):
         return paper
-    avoid = _avoided(paper, args.avoid) if args.avoid else []
-    if args.facet:
-        match = choosing.positions_of(paper, Facet(args.facet))
-    else:
-        match = args.sentences or [place for place in range(len(paper.sentences)) if place not in avoid]
+    match = choosing.positions_of(paper, Facet(args.facet)) if args.facet else args.sentences
+    avoid = _avoided(paper, args.avoid, match or ()) if args.avoid else []
+    match = match or [place for place in range(len(paper.sentences)) if place not in avoid]
     return choosing.choose_sentences(paper, match, avoid)
 
 
-def _avoided(paper: QueryPaper, given: str) -> list[int]:
+def _avoided(paper: QueryPaper, given: str, match: Collection[int]) -> list[int]:
     if given in [panel.value for panel in PANELS]:
-        return choosing.positions_of(paper, Facet(given))
+        return choosing.positions_to_avoid(paper, Facet(given), match)
     try:
         return _numbers(given)
     except ValueError:

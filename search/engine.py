@@ -27,7 +27,7 @@ from search.query.reader import Known, Reader
 from search.query.vectorised import Asked, AskedPaper, Vectors, ask
 from search.ranking import calibration, matching, plane, scoring
 from search.ranking.candidates import DEPTH, PER_RESULT, Candidates, Either, Probe, find_candidates
-from search.ranking.coverage import find_lacking
+from search.ranking.coverage import cover, find_lacking
 from search.ranking.explanation import COMMON, Place, Words, find_pairs, give_reason
 from search.settings import Settings
 from search.text.tokenizer import TOKENIZER, tokenize, weigh_terms
@@ -255,6 +255,7 @@ class Engine:
             len(found.rows),
             clock.seconds(),
             lacking,
+            cover(results, lacking),
             self.store.count(query.filters),
         )
 

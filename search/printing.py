@@ -30,6 +30,7 @@ def content_of(results: Results) -> dict[str, Any]:
         "query": query_content(results.query),
         "candidates": results.candidates,
         "lacking": asdict(results.lacking),
+        "covered": results.covered,
         "seconds": {stage: round(seconds, 4) for stage, seconds in results.seconds.items()},
         "results": [result_content(rank, result) for rank, result in enumerate(results.results, start=1)],
     }

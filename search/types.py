@@ -224,11 +224,19 @@ class QuerySentence:
     choice: Choice = Choice.MATCH
     weight: float = 1.0
     or_facet: Facet | None = None
-    """The facet it may have instead, where the model doubts the first."""
+    """The facet it may have instead where the model doubts the first, or as well: an announced method."""
 
     @property
     def panel(self) -> Facet | None:
         return panel_of(self.facet)
+
+    def serves(self, panel: Facet) -> bool:
+        """Whether a search by this panel matches it; what may be method answers to the method, too."""
+        return self.panel is panel or (panel is Facet.METHOD and self.or_facet is Facet.METHOD)
+
+    def surely(self, panel: Facet) -> bool:
+        """Whether it may be avoided with this panel: nothing that is doubted, and nothing announced."""
+        return self.facet is panel and self.or_facet is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +365,8 @@ class Results:
     seconds: dict[str, float] = field(default_factory=dict)
     """Time of each stage: encode, candidates, matching, explanation, total."""
     lacking: Lacking = field(default_factory=Lacking)
+    covered: float = 0.0
+    """How likely it is, from 0 to 1, that the corpus has something on what is asked for."""
     passing: int = 0
     """How many papers of the corpus pass the filters."""
 

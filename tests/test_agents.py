@@ -189,6 +189,17 @@ def test_ten_results_are_short_however_long_the_papers_are(here: Surroundings, m
     assert all(each["evidence"] for each in found["results"])
 
 
+def test_what_the_corpus_has_nothing_on_carries_a_note(here: Surroundings, monkeypatch: Any) -> None:
+    engine = here.engine()
+    tools = Tools(lambda: engine)
+    assert "note" not in tools.search(TEXT)
+    search = engine.search
+    monkeypatch.setattr(engine, "search", lambda query: replace(search(query), covered=0.01))
+    assert "next to nothing" in tools.search(TEXT)["note"]
+    filtered = tools.find_by_sentences(TEXT, match=[2], year_from=2011)
+    assert "note" not in filtered  # the filters may be why
+
+
 def test_keys_and_hosts_over_http(here: Surroundings, tmp_path: Path) -> None:
     import httpx2 as httpx
 

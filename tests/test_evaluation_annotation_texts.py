@@ -148,6 +148,9 @@ def test_the_step_grades_keeps_ids_and_no_text(
         {"query": "q", "facet": "background", "sentences": [0, 1], "grades": first[background.id]},
         {"query": "q", "facet": "method", "sentences": [2], "grades": first[method.id], "again": {"a": 3}},
     ]
+    assert run("grades", "--judge", "ben", "--beside", "ada", *given[4:]) == 0
+    (line,) = map(json.loads, out.read_text().splitlines())
+    assert (line["grades"], line["beside"]) == ({"a": 3}, first[method.id])
 
 
 @pytest.fixture

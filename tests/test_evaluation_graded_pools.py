@@ -10,9 +10,10 @@ import pytest
 from evaluation.__main__ import main
 from evaluation.collection_files import read_records
 from evaluation.collections import facet_positions
-from evaluation.graded_pools import JUDGED, read_judged
+from evaluation.graded_pools import JUDGED, first_half, read_built, read_judged
 from search.errors import InputError
 from search.types import PANELS, Facet
+from tests.miniature import build_miniature
 from training.judgements import read_graded
 
 ABSTRACTS = {
@@ -82,6 +83,44 @@ def test_pools_are_ranked_by_the_product_and_beside_it(
     assert "graded-pools all, 1 queries" in printed
     assert [line.split()[:2] for line in printed.splitlines()[2:3]] == [["triptych", "100.00"]]
     assert {"dense", "bm25"} <= {line.split()[0] for line in printed.splitlines() if line}
+
+
+@pytest.mark.slow
+def test_pools_over_a_built_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    corpus = build_miniature(tmp_path / "corpus")
+    grades = {"fraud-graphs": 3, "traffic-trees": 0, "gone": 1}
+    asked = [
+        {"query": query, "facet": "method", "sentences": [1], "grades": grades}
+        for query in ("proteins-graphs", "traffic-graphs", "gone")
+    ]
+    judged = lines(tmp_path / "pools.jsonl", asked)
+    collection = read_built(corpus, judged)
+    assert collection.name == "pools"
+    assert len(collection.missing) == 1
+    assert facet_positions(collection.papers["proteins-graphs"], Facet.METHOD) == (1,)
+    halves = {
+        split: [query.paper_id for fold in collection.chosen(split) for query in fold]
+        for split in ("dev", "test")
+    }
+    assert sorted(halves["dev"] + halves["test"]) == ["proteins-graphs", "traffic-graphs"]
+    assert all(map(first_half, halves["dev"]))
+    assert not any(map(first_half, halves["test"]))
+    assert read_built(corpus, judged, field="Alchemy").queries == {}
+    assert main(["graded-pools", "--corpus", str(corpus), "--judgements", str(judged)]) == 0
+    assert "triptych" in capsys.readouterr().out
+    for given in ([], ["--corpus", str(corpus), "--data", str(tmp_path)]):
+        assert main(["graded-pools", *given]) == 2
+        assert "either --data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["arxiv_pools.jsonl", "medline_pools.jsonl"])
+def test_the_pools_of_other_fields_are_sound(name: str) -> None:
+    shipped = list(read_records(JUDGED.with_name(name)))
+    assert len({(record["query"], record["facet"]) for record in shipped}) == len(shipped) >= 150
+    for record in shipped:
+        assert record.keys() <= {"query", "facet", "sentences", "grades", "again"}
+        assert record["query"] not in record["grades"]
+        assert set(record["grades"].values()) <= {0, 1, 2, 3}
 
 
 def test_the_shipped_pools_are_sound_and_nothing_learned_from_them() -> None:

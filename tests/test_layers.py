@@ -76,6 +76,7 @@ ROOMS = {
         "logs",
         "corpus",
         "query",
+        "ranking",
         "exports",
         "engine",
         "api",

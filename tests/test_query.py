@@ -36,7 +36,17 @@ def test_a_facet_takes_all_its_sentences_and_an_objective_is_background():
 
 def test_same_method_different_problem():
     chosen = queries.choose_facet(PAPER, Facet.METHOD, avoid=Facet.BACKGROUND)
-    assert choices(chosen) == [AVOID, AVOID, MATCH, IGNORE]
+    assert choices(chosen) == [AVOID, IGNORE, MATCH, IGNORE]
+
+
+def test_an_announced_method_is_matched_and_what_is_doubted_or_announced_is_not_avoided():
+    doubted = QuerySentence("Noise may help.", Facet.BACKGROUND, or_facet=Facet.RESULT)
+    announced = QuerySentence("We propose to train twice.", Facet.OBJECTIVE, or_facet=Facet.METHOD)
+    paper = QueryPaper("", (*PAPER.sentences, doubted, announced))
+    chosen = queries.choose_facet(paper, Facet.METHOD, avoid=Facet.BACKGROUND)
+    assert choices(chosen) == [AVOID, IGNORE, MATCH, IGNORE, IGNORE, MATCH]
+    problem = queries.choose_facet(paper, Facet.BACKGROUND)
+    assert choices(problem) == [MATCH, MATCH, IGNORE, IGNORE, MATCH, MATCH]
 
 
 def test_sentences_one_by_one_and_all():

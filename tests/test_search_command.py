@@ -58,7 +58,16 @@ def test_standard_input_and_json(run):
     assert code == 0
     assert content["schema"] == 1
     assert len(content["results"]) == 2
-    assert set(content) == {"schema", "build", "query", "candidates", "lacking", "seconds", "results"}
+    assert set(content) == {
+        "schema",
+        "build",
+        "query",
+        "candidates",
+        "lacking",
+        "covered",
+        "seconds",
+        "results",
+    }
     first = content["results"][0]
     assert (first["rank"], first["id"]) == (1, "fraud-graphs")
     assert set(first["evidence"]) == {"sentences", "whole_paper", "words", "avoided", "whole_counts"}

@@ -30,16 +30,13 @@ def only(*facets: Facet) -> Rule:
 
 
 def method(sentence: QuerySentence) -> Choice:
-    """The method, and what a paper announces where that may as well be its method."""
-    announced = sentence.facet is Facet.OBJECTIVE and sentence.or_facet is Facet.METHOD
-    return Choice.MATCH if announced or sentence.facet is Facet.METHOD else Choice.IGNORE
+    """The method, and what a paper announces where that names its method."""
+    return Choice.MATCH if sentence.serves(Facet.METHOD) else Choice.IGNORE
 
 
 def method_elsewhere(sentence: QuerySentence) -> Choice:
     """Only what is surely background is avoided, and never what a paper announces."""
-    if sentence.facet is Facet.BACKGROUND and not sentence.or_facet:
-        return Choice.AVOID
-    return method(sentence)
+    return Choice.AVOID if sentence.surely(Facet.BACKGROUND) else method(sentence)
 
 
 QUESTIONS: dict[str, tuple[Rule, str]] = {
@@ -47,7 +44,10 @@ QUESTIONS: dict[str, tuple[Rule, str]] = {
         only(Facet.BACKGROUND, Facet.OBJECTIVE),
         "Who works on this, in whatever way? Matches background and objective.",
     ),
-    "Same method": (method, "Who goes about it the same way? Matches the method."),
+    "Same method": (
+        method,
+        "Who goes about it the same way? Matches the method, and objectives that name it.",
+    ),
     "Same finding": (only(Facet.RESULT), "Who found the same? Matches the results."),
     "This method elsewhere": (
         method_elsewhere,

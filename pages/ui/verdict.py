@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pages.ui.escape import plain
-from search.types import Likeness, Results
+from search.ranking.coverage import ELSEWHERE
+from search.types import Filters, Likeness, Results
 
 CLOSE = {Likeness.NEAR_IDENTICAL, Likeness.SIMILAR}
-FOREIGN = 0.5
-"""Share of words that no paper uses from which a text seems to be in another language or field. Abstracts of
-foreign fields have up to 0.3, text in a foreign language has 0.7 and more. Chosen by hand on eight texts."""
-ELSEWHERE = (
-    "Nothing close here: most words of your text are in no paper of this corpus. "
+NOTHING = (
+    "Nothing close here: this corpus seems to have next to nothing on your text. "
     "Its papers are about something else, or in another language."
 )
 
@@ -22,10 +20,10 @@ def verdict(results: Results) -> str:
         return ""
     if close:
         return f"{close} close and {related} related among the nearest {len(words)}."
+    if results.covered < ELSEWHERE and results.query.filters == Filters():
+        return NOTHING
     if related:
         return f"Nothing close, {related} related among the nearest {len(words)}.{_little(results)}"
-    if results.lacking.unknown >= FOREIGN:
-        return ELSEWHERE
     return f"Nothing close here.{_little(results)} Try other sentences, fewer filters or another corpus."
 
 

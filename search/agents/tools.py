@@ -11,6 +11,7 @@ from search.errors import InputError
 from search.exports import FORMATS, Citation, write
 from search.query import choosing
 from search.query.saving import filters_in
+from search.ranking.coverage import ELSEWHERE
 from search.types import PANELS, Facet, Filters, Paper, Query, QueryPaper, Result, Results
 
 Content = dict[str, Any]
@@ -21,6 +22,7 @@ LONGEST_TITLE, LONGEST_QUOTE = 140, 260
 EVIDENCE = 1
 """Pairs of sentences with each result unless more are asked for."""
 MOST_EVIDENCE, MOST_IDS = 10, 200
+LITTLE = "This corpus seems to have next to nothing on this query: its papers are about something else."
 NOTHING = "No paper passes these filters. The search worked; widen the filters."
 
 
@@ -115,6 +117,8 @@ class Tools:
         }
         if not results.results:
             content["note"] = NOTHING
+        elif results.covered < ELSEWHERE and query.filters == Filters():
+            content["note"] = LITTLE
         if unknown := _lacking(results):
             content["rare_words"] = unknown
         return content

@@ -70,16 +70,16 @@ def read_paper(given: Any, engine: Engine) -> QueryPaper:
         paper = _paper(body, engine)
         facet, match = body.get("facet"), body.get("match")
         panel = _panel(facet) if facet is not None else None
-        numbers = _positions(match, "match") if match is not None else None
-        avoid = _avoided(paper, body.get("avoid"))
+        chosen = _positions(match, "match") if match is not None else None
+        if panel and chosen is None:
+            chosen = choosing.positions_of(paper, panel)
+        avoid = _avoided(paper, body.get("avoid"), chosen or ())
     except ValueError as error:
         raise InputError(f"A paper of this query cannot be read ({error}): correct it.") from None
-    if panel and numbers is not None:
+    if panel and match is not None:
         raise InputError("A paper has both a facet and numbers of sentences to match: give one of them.")
-    if panel:
-        return choosing.choose_sentences(paper, choosing.positions_of(paper, panel), avoid or ())
-    if numbers is not None:
-        return choosing.choose_sentences(paper, numbers, avoid or ())
+    if chosen is not None:
+        return choosing.choose_sentences(paper, chosen, avoid or ())
     if avoid is not None:
         rest = [place for place in range(len(paper.sentences)) if place not in avoid]
         return choosing.choose_sentences(paper, rest, avoid)
@@ -130,11 +130,11 @@ def _positions(value: Any, name: str) -> list[int]:
     return [whole_in(each, name) - 1 for each in list_in(value, name, choosing.MOST_SENTENCES)]
 
 
-def _avoided(paper: QueryPaper, given: Any) -> list[int] | None:
+def _avoided(paper: QueryPaper, given: Any, match: Collection[int]) -> list[int] | None:
     if given is None:
         return None
     if isinstance(given, str):
-        return choosing.positions_of(paper, _panel(given))
+        return choosing.positions_to_avoid(paper, _panel(given), match)
     return _positions(given, "avoid")
 
 

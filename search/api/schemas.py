@@ -164,6 +164,7 @@ _RANKING: dict[str, Schema] = {
     "query": _ASKED,
     "candidates": WHOLE,
     "lacking": answered(rare=listed(TEXT), unknown=NUMBER),
+    "covered": NUMBER,
     "seconds": {"type": "object", "additionalProperties": NUMBER},
     "results": listed(_RESULT),
 }

@@ -28,18 +28,29 @@ NOTHING = "There is nothing to search for: paste a title and abstract, or type a
 
 def choose_facet(paper: QueryPaper, facet: Facet, avoid: Facet | None = None) -> QueryPaper:
     """Match all sentences of one panel, and keep away from those of another if one is given."""
-    return choose_sentences(paper, positions_of(paper, facet), positions_of(paper, avoid) if avoid else ())
+    match = positions_of(paper, facet)
+    return choose_sentences(paper, match, positions_to_avoid(paper, avoid, match) if avoid else ())
 
 
 def positions_of(paper: QueryPaper, facet: Facet) -> list[int]:
-    """Where the sentences of a panel stand; InputError if there are none."""
-    found = [place for place, sentence in enumerate(paper.sentences) if sentence.panel is facet.panel]
+    """Where the sentences of a panel stand, with announcements that name the method; InputError if none."""
+    found = [place for place, sentence in enumerate(paper.sentences) if sentence.serves(facet.panel)]
     if not found:
         raise InputError(
             f"No sentence of this abstract is labelled {facet.panel.value}: "
             "correct a label or choose sentences one by one."
         )
     return found
+
+
+def positions_to_avoid(paper: QueryPaper, facet: Facet, match: Collection[int] = ()) -> list[int]:
+    """Those of a panel that are surely of it and are not to be matched; InputError where it has none."""
+    positions_of(paper, facet)
+    return [
+        place
+        for place, sentence in enumerate(paper.sentences)
+        if sentence.surely(facet.panel) and place not in match
+    ]
 
 
 def choose_sentences(paper: QueryPaper, match: Collection[int], avoid: Collection[int] = ()) -> QueryPaper:

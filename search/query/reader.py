@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,15 +11,13 @@ from search.errors import InputError
 from search.query.choosing import MOST_CHARACTERS, MOST_SENTENCES, NOTHING
 from search.query.vectorised import Vectors
 from search.text.cleaning import clean_text, has_words
+from search.text.headings import without_headings
+from search.text.labels import decide
 from search.text.pasted import parse_pasted
-from search.text.sentences import split
-from search.types import FACETS, Document, Encoded, Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
+from search.text.sentences import is_sentence, parts_of, split_paper
+from search.types import Document, Encoded, Paper, Query, QueryPaper, QuerySentence, Sentence
 
 log = logging.getLogger("triptych.query")
-SURE = 0.5
-"""Probability below which a label is doubtful: all others together are then more likely. On CSAbstruct's
-development file every second label below it is wrong, and 60 % of the wrong ones lie there
-(`python -m evaluation facets`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,27 @@ class Reader:
         title = " ".join(title.split())
         if not has_words(title + abstract):
             raise InputError(NOTHING)
-        texts = [sentence.text for sentence in split(abstract)]
-        if len(texts) < 2 and not (title and texts):  # a title, a question, keywords: no part of an abstract
-            return QueryPaper(title, (QuerySentence(texts[0] if texts else title),))
-        if len(texts) > MOST_SENTENCES:
-            log.warning("The text has %d sentences: its first %d are read.", len(texts), MOST_SENTENCES)
-            texts = texts[:MOST_SENTENCES]
-        paper = QueryPaper(title, tuple(QuerySentence(text) for text in texts))
-        labels = map(_label, self._encode(_document(paper)).facets)
-        labelled = zip(paper.sentences, labels, strict=True)
-        sentences = (replace(each, facet=facet, or_facet=other) for each, (facet, other) in labelled)
-        return replace(paper, sentences=tuple(sentences))
+        text, sections = without_headings(abstract)
+        given = split_paper(Paper("", "", text, sections=sections)).sentences
+        if len(given) < 2 and not (title and given):  # a title, a question, keywords: no part of an abstract
+            return QueryPaper(title, (QuerySentence(given[0].text if given else title),))
+        if len(given) > MOST_SENTENCES:
+            log.warning("The text has %d sentences: its first %d are read.", len(given), MOST_SENTENCES)
+            given = given[:MOST_SENTENCES]
+        paper = QueryPaper(title, tuple(QuerySentence(sentence.text) for sentence in given))
+        if not any(map(is_sentence, _texts(paper)[1:])):
+            return paper
+        labels = iter(read_labels(_texts(paper)[1:], self._facets(paper, parts_of(text, given))))
+        labelled = (
+            QuerySentence(sentence.text, sentence.facet) if sentence.hinted else label
+            for sentence, label in zip(given, labels, strict=True)
+        )
+        return replace(paper, sentences=tuple(labelled))
+
+    def _facets(self, paper: QueryPaper, parts: Sequence[slice]) -> list[Sequence[float]]:
+        """The labels of a text that is longer than an abstract are read part by part."""
+        documents = (replace(paper, sentences=paper.sentences[part]) for part in parts)
+        return [row for each in documents for row in self._encode(_document(each)).facets]
 
     def example(self, paper_id: str) -> QueryPaper:
         known = self.known(paper_id)
@@ -101,18 +109,21 @@ def _clean(text: str) -> str:
     return clean_text(text, MOST_CHARACTERS)
 
 
-def _label(probabilities: Sequence[float]) -> tuple[Facet, Facet | None]:
-    """The likeliest facet, and the next where that is doubtful."""
-    likeliest, next_one = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])[:2]
-    doubtful = probabilities[likeliest] < SURE
-    return FACETS[likeliest], FACETS[next_one] if doubtful else None
+def read_labels(texts: Sequence[str], probabilities: Iterable[Sequence[float]]) -> tuple[QuerySentence, ...]:
+    """The sentences of a query with the labels that the model gives them."""
+    labels = map(decide, texts, probabilities)
+    return tuple(
+        QuerySentence(text, label.facet, or_facet=label.or_facet)
+        for text, label in zip(texts, labels, strict=True)
+    )
 
 
 def _of_corpus(sentence: Sentence) -> QuerySentence:
     """What a source says of its sentences is not doubted."""
-    doubted = sentence.probabilities and not sentence.hinted
-    other = _label(sentence.probabilities)[1] if doubted else None
-    return QuerySentence(sentence.text, sentence.facet, or_facet=other)
+    if sentence.hinted or not sentence.probabilities:
+        return QuerySentence(sentence.text, sentence.facet)
+    label = decide(sentence.text, sentence.probabilities)
+    return QuerySentence(sentence.text, label.facet, or_facet=label.or_facet)
 
 
 def _texts(paper: Paper | QueryPaper) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ since, the two totals are 0.61 and 0.90. Very few papers had a total above 1.15,
 MOST = 1.6
 """The total that is shown as 1: about that of a paper compared with itself."""
 CAVEAT = (
-    "Scores are calibrated on judged abstracts of computer science: in another field, or with another "
-    "encoder, trust the order more than the words."
+    "Scores are calibrated on judged abstracts of computer science and hold in medicine and statistics: in "
+    "physics and mathematics, or with another encoder, trust the order more than the words."
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from search.errors import InputError
-from search.types import Choice, Facet, Paper, Point, Query, QueryPaper
+from search.types import Choice, Facet, Paper, Point, Query, QueryPaper, QuerySentence
 
 AXES = (Facet.BACKGROUND, Facet.METHOD)
 """What is drawn across and up."""
@@ -55,18 +55,19 @@ def by_mix(query: Query, share: float) -> Query:
 
 
 def _weight(paper: QueryPaper, panel: Facet) -> float:
-    return sum(sentence.weight for sentence in paper.sentences if sentence.panel is panel)
+    return sum(sentence.weight for sentence in paper.sentences if sentence.serves(panel))
 
 
 def _weighed(paper: QueryPaper, factors: dict[Facet, float]) -> QueryPaper:
     """The sentences of these panels to be matched, their weights multiplied; the others are context."""
-    sentences = (
-        replace(each, choice=Choice.MATCH, weight=each.weight * factors[each.panel])
-        if each.panel is not None and factors.get(each.panel)
-        else replace(each, choice=Choice.IGNORE)
-        for each in paper.sentences
-    )
-    return replace(paper, sentences=tuple(sentences))
+
+    def weighed(sentence: QuerySentence) -> QuerySentence:
+        factor = sum(factor for panel, factor in factors.items() if sentence.serves(panel))
+        if not factor:
+            return replace(sentence, choice=Choice.IGNORE)
+        return replace(sentence, choice=Choice.MATCH, weight=sentence.weight * factor)
+
+    return replace(paper, sentences=tuple(map(weighed, paper.sentences)))
 
 
 def mix(point: Point, share: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
+from search.text.headings import with_heading_lines
 from search.text.sentences import BLANK_LINE, line_ends
 
 _LABEL = re.compile(r"^[ \t]*(?:abstract|summary)\b[ \t]*(?:[:.—–-]+[ \t]*|(?=\n)|$)", re.I | re.M)
@@ -75,7 +76,13 @@ def parse_pasted(text: str) -> tuple[str, str]:
         if not labelled and (len(title) > _LONGEST_TITLE or _RUNS_ON.search(title)):
             title = ""
         rest = text[len(title) :]
-    return " ".join(unwrap(title).split()), unwrap(_AFTER_ABSTRACT.sub("", rest))
+    return " ".join(unwrap(title).split()), unwrap(with_heading_lines(_without_what_follows(rest)))
+
+
+def _without_what_follows(text: str) -> str:
+    """The abstract without keywords and the paper's first section; a heading that opens it stays."""
+    after = _AFTER_ABSTRACT.search(text)
+    return text[: after.start()] if after and text[: after.start()].strip() else text
 
 
 def _first_title(text: str) -> str:

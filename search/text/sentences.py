@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
@@ -64,6 +65,12 @@ _LONGEST = 20_000
 """Characters that Punkt gets in one piece; longer texts are cut at a space. Chosen by hand."""
 _LONGEST_WORD = 300
 """Characters after which a word without end is cut, too; chosen by hand."""
+_LONGEST_KEYWORDS = 20
+"""Words of a title or a list of keywords, at most; chosen by hand."""
+_LONGEST_ABSTRACT = 380
+"""Words that the model reads at once, about: its 512 tokens. Longer texts are labelled part by part."""
+_FEWEST_IN_A_PART = 4
+"""Sentences of such a part; shorter paragraphs join the next. Chosen by hand: an abstract has some."""
 _SEVERAL_PER_LINE = 1.5
 """Sentences per line, on average, from which lines are paragraphs, not one sentence each; chosen by hand."""
 
@@ -83,6 +90,25 @@ def _punkt() -> Any:
 def split(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text; `text[s.start:s.end] == s.text` and only white space lies between them."""
     return tuple(Sentence(text[start:end], start, end) for start, end in _spans(text))
+
+
+def is_sentence(text: str) -> bool:
+    """Whether this is more than a title or keywords: it ends like a sentence, or it is as long as one."""
+    return bool(_LINE_END.search(text)) or len(text.split()) > _LONGEST_KEYWORDS
+
+
+def parts_of(text: str, sentences: Sequence[Sentence]) -> list[slice]:
+    """Which sentences are read together: all of an abstract; of a longer text each part of some sentences."""
+    whole = [slice(0, len(sentences))]
+    if sum(len(sentence.text.split()) for sentence in sentences) <= _LONGEST_ABSTRACT:
+        return whole
+    breaks = [match.end() for match in BLANK_LINE.finditer(text)] or sorted(line_ends(text))
+    places = [bisect_left(sentences, place, key=lambda each: each.start) for place in breaks]
+    edges = [0]
+    for place in places:
+        if place - edges[-1] >= _FEWEST_IN_A_PART and len(sentences) - place >= _FEWEST_IN_A_PART:
+            edges.append(place)
+    return [slice(*pair) for pair in pairwise([*edges, len(sentences)])]
 
 
 def split_paper(paper: Paper) -> Paper:

@@ -17,6 +17,7 @@ from search.corpus.checksums import damaged
 from search.databases import LOCKED
 from search.errors import CorpusError
 from search.references import pack, unpack
+from search.text.labels import decide
 from search.types import FACETS, Facet, Paper, Sentence
 
 LAYOUT = 2
@@ -216,11 +217,8 @@ def paper_of(row: dict[str, Any]) -> Paper:
 
 def _sentence_of(row: dict[str, Any], text: str) -> Sentence:
     start, end, code = row["first"], row["last"], row["facet"]
-    return Sentence(
-        text=text[start:end],
-        start=start,
-        end=end,
-        facet=None if code is None else FACETS[code],
-        probabilities=tuple(row.get("probabilities") or ()),
-        hinted=row["hinted"],
-    )
+    probabilities = tuple(row.get("probabilities") or ())
+    facet = None if code is None else FACETS[code]
+    if probabilities and not row["hinted"]:
+        facet = decide(text[start:end], probabilities).facet
+    return Sentence(text[start:end], start, end, facet, probabilities, row["hinted"])
