@@ -59,7 +59,12 @@ def client(api: Served) -> Iterator[httpx.Client]:
     [
         (b'{"papers": [{"id": "fraud-trees"}], "top": 1, "top": 2}', JSON, 400, "'top' is given twice"),
         (b'{"papers": [{"id": "a", "id": "b"}]}', JSON, 400, "'id' is given twice"),
-        (gzip.compress(json.dumps(SEARCH).encode(), mtime=0), JSON | {"Content-Encoding": "gzip"}, 415, "compressed"),
+        (
+            gzip.compress(json.dumps(SEARCH).encode(), mtime=0),
+            JSON | {"Content-Encoding": "gzip"},
+            415,
+            "compressed",
+        ),
         (b'{"papers": [' + b"{}," * 600_000 + b"{}]}", JSON, 413, "more than 500,000 parts"),
         (b"[" * 100_000, JSON, 400, "not JSON"),
         (b'{"top": ' + b"[" * 500 + b"]" * 500 + b"}", JSON, 400, "papers"),
