@@ -16,6 +16,7 @@ from search.corpus import layout
 from search.corpus.manifest import Manifest, check_build, served
 from search.corpus.store import Snapshot, Store
 from search.encoder.encoder import unit
+from search.errors import InputError
 from search.settings import Settings
 from search.types import Document, Encoded, Paper, Progress, Sentence
 
@@ -62,6 +63,11 @@ class Pattern:
     def __init__(self, base: Path) -> None:
         folder = layout.current_build(base)
         manifest = check_build(folder)
+        if manifest.segments:
+            raise InputError(
+                f"The corpus {base} has {len(manifest.segments)} segments instead of one: run "
+                f"`python -m index_build compact --out {base}` first."
+            )
         self.id, self.facets_id, self.dimension = manifest.encoder, manifest.facets, manifest.dimension
         self.encoder_name = manifest.encoder_name
         with Snapshot.open(folder / layout.STORE) as snapshot:

@@ -72,8 +72,11 @@ def prewarm(corpus: Path, path: Path = SHIPPED) -> int:
     """Write the vectors of a built corpus as the shipped ones; returns the file's size in bytes."""
     folder = layout.current_build(corpus)
     manifest = check_build(folder)
-    with Snapshot.open(folder / layout.STORE) as snapshot:
-        keys = np.unique(keys_of(snapshot.documents()))
+    found = []
+    for segment in manifest.parts:
+        with Snapshot.open(folder / segment.folder / layout.STORE) as snapshot:
+            found.append(keys_of(snapshot.documents()))
+    keys = np.unique(np.concatenate(found))
     with (
         only_writer(corpus),
         VectorCache(cache_folder(corpus, manifest.encoder), manifest.dimension) as cache,
