@@ -180,9 +180,19 @@ class FolderBuild:
 
     def arrivals(self, ids: Sequence[str]) -> NDArray[np.int64]:
         # A paper keeps its turn when it comes again in another form: the row where it stood first.
-        rows = self._look_up(ids, lambda segment: segment.store.first_rows(ids))
+        rows = self._first_rows(ids)
         rows[self.rows_of(ids) < 0] = -1
-        return np.where(rows < 0, -1, rows - np.searchsorted(self._removed, rows))
+        return np.where(rows < 0, -1, rows - np.searchsorted(self._without_turn, rows))
+
+    def _first_rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        return self._look_up(ids, lambda segment: segment.store.first_rows(ids))
+
+    @cached_property
+    def _without_turn(self) -> NDArray[np.int64]:
+        """Rows, in order, at which no paper came: of papers that are gone, and of later forms of others."""
+        ids = [found[0] for found in self.ids_of(self._removed) if found]
+        now, first = self.rows_of(ids), self._first_rows(ids)
+        return np.setdiff1d(np.concatenate([self._removed, now[now >= 0]]), first[now >= 0])
 
     def _in_order(
         self, rows: Rows | Sequence[int], read: Callable[[OpenSegment, Rows], Sequence[Any]]
