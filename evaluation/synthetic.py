@@ -98,6 +98,7 @@ class Pattern:
             base,
             id=str(number),
             title=f"{base.title} [{number}]",
+            authors=(f"Author{number}",),  # or papers that begin alike would be taken for one
             abstract=abstract,
             sentences=tuple(sentences),
             doi="",

@@ -168,22 +168,25 @@ class TestFind:
 
     def test_a_doubtful_label_is_corrected_in_one_click_and_never_avoided(self) -> None:
         state.settings.clear()
-        paper = state.engine().read("Seals", "Seals live on ice. We count them by drone. They are many.")
+        text = "Seals live on ice. We count them by drone. They are many. Ice is white."
+        paper = state.engine().read("Seals", text)
         doubted = replace(
             paper,
             sentences=(
                 replace(paper.sentences[0], facet=Facet.BACKGROUND, or_facet=Facet.METHOD),
                 replace(paper.sentences[1], facet=Facet.METHOD, or_facet=None),
                 replace(paper.sentences[2], facet=Facet.BACKGROUND, or_facet=None),
+                replace(paper.sentences[3], facet=Facet.BACKGROUND, or_facet=Facet.RESULT),
             ),
         )
         app = open_app(q=to_link(Query((doubted,)), ""))
         press(app, "This method elsewhere")
-        assert choices(app) == [Choice.IGNORE, Choice.MATCH, Choice.AVOID]
+        # What may be method answers to the method; what may be a result is neither matched nor avoided.
+        assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.AVOID, Choice.IGNORE]
         press(app, "1 may be method")
         assert "1 may be method" not in [button.label for button in app.button]
         press(app, "Same method")
-        assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.IGNORE]
+        assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.IGNORE, Choice.IGNORE]
 
     def test_a_question_asks_how_it_is_meant(self) -> None:
         app = open_app()

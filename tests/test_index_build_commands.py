@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -198,7 +199,7 @@ def test_examples_of_the_help_can_be_parsed():
     for command in parser._subparsers._group_actions[0].choices.values():
         for line in command.epilog.splitlines():
             if line.startswith("  python -m index_build"):
-                words = line.split("(")[0].split("&&")[0].split()
+                words = shlex.split(line.split("(")[0].split("&&")[0])
                 assert parser.parse_args(words[3:]).run
 
 

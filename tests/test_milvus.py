@@ -24,6 +24,7 @@ from search.corpus.milvus.watch import Watch
 from search.corpus.milvus.words import ReadWords, weigh
 from search.errors import SettingsError
 from search.settings import Settings, load_settings, place_of
+from search.text.labels import decide
 from search.text.tokenizer import tokenize
 from search.types import Filters, Reference
 from tests.miniature import all_papers
@@ -104,10 +105,16 @@ def test_what_a_server_can_do(version: str, sparse: bool, half: bool) -> None:
 
 @pytest.mark.parametrize("paper", all_papers()[:3] + all_papers()[-1:], ids=lambda paper: paper.id)
 def test_a_paper_comes_back_as_it_was(paper: Any) -> None:
+    given = (0.5, 0.25, 0.25, 0.0, 0.0)
     labelled = replace(
         paper,
         reference=Reference(volume="3"),
-        sentences=tuple(replace(each, probabilities=(0.5, 0.25, 0.25, 0.0, 0.0)) for each in paper.sentences),
+        sentences=tuple(
+            replace(
+                each, probabilities=given, facet=each.facet if each.hinted else decide(each.text, given).facet
+            )
+            for each in paper.sentences
+        ),
     )
     assert packing.unpack_paper(packing.pack_paper(labelled, ["a", "b"])) == (labelled, ("a", "b"))
 

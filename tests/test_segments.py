@@ -238,6 +238,7 @@ def test_what_a_build_needs_is_known_beforehand(grown: Path, monkeypatch: pytest
     assert 512 <= memory_of(0).total <= 2048
     with Store.open(grown / layout.STORE, read_only=False) as store:
         store.add(papers(300, 302))
+    monkeypatch.setattr("index_build.memory.ASKED_FROM", 0)
     monkeypatch.setattr("shutil.disk_usage", lambda path: type("", (), {"free": 10_000}))
     with pytest.raises(CorpusError, match="needs about"):
         build(grown, encoder=RandomEncoder())

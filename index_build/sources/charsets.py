@@ -130,17 +130,19 @@ def _guess_by_letters(sample: bytes, fit: dict[str, int], lines: int) -> Guess:
     """What the library finds likely; between encodings of Europe, the one that fits most lines."""
     if _is_japanese(sample):
         return Guess("euc_jp")
-    chaos: dict[str, float] = {}
+    chaos: dict[str, float] = dict.fromkeys(ENCODINGS, 1.0)
+    found: dict[str, float] = {}
     for match in from_bytes(sample, cp_isolation=list(ENCODINGS)):
         for name in (match.encoding, *match.could_be_from_charset):
-            chaos.setdefault(name, match.chaos)
-    least = min(chaos.values(), default=1.0)
-    whole = [name for name in fit if fit[name] == lines and chaos.get(name, 1.0) <= least + STRANGER]
+            found.setdefault(name, match.chaos)
+    chaos |= found
+    least = min(chaos.values())
+    whole = [name for name in fit if fit[name] == lines and chaos[name] <= least + STRANGER]
     if whole:
         best, *rivals = sorted(whole, key=lambda name: (chaos[name], ENCODINGS.index(name)))
         near = [name for name in rivals if chaos[name] <= chaos[best] + CLEAR]
         return Guess(best, len({sample.decode(name, "replace") for name in (best, *near)}) == 1)
-    likely = [name for name in ENCODINGS if chaos.get(name, 1.0) <= least + CLEAR and _is_meant(sample, name)]
+    likely = [name for name in ENCODINGS if chaos[name] <= least + CLEAR and _is_meant(sample, name)]
     if not likely:
         return Guess(sure=False)
     best = max(likely, key=lambda name: fit.get(name, 0))  # of equals, the first

@@ -53,6 +53,7 @@ def test_chosen_clusters_narrow_what_is_below(visit: Visit) -> None:
     visitor = visit().open(TOPIC)
     page = visitor.page
     quotes = page.locator(".panel.background")
+    quotes.first.wait_for()
     before = quotes.all_inner_texts()
     page.get_by_role("combobox", name="Show only").click()
     page.get_by_role("option").first.click()
