@@ -63,7 +63,7 @@ $(VENV)/app.stamp: requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/test.stamp: requirements-dev.txt requirements-torch.txt requirements-mcp.txt requirements-milvus.txt \
-  requirements-ray.txt $(VENV)/app.stamp
+  $(VENV)/app.stamp
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

@@ -57,8 +57,8 @@ def disk_needed(papers: int, sentences: int, dimension: int, cached: bool) -> in
 
 
 ASKED_FROM = 100_000_000
-"""Bytes of a build from which the room on the disk is looked at beforehand; a smaller one soon says itself that
-the disk is full. Chosen by hand."""
+"""Bytes of a build from which the room on the disk is looked at beforehand; a smaller one soon finds out.
+Chosen by hand."""
 
 
 def require_disk(corpus: Path, needed: int) -> None:
