@@ -31,7 +31,7 @@ def test_a_cluster_begins_a_search_and_back_returns(visit: Visit) -> None:
     name = page.locator("[class*=st-key-cluster-] strong").first.inner_text()
     page.get_by_role("button", name=re.compile("^Search with this cluster: ")).first.click()
     visitor.settle()
-    expect(page.get_by_role("heading", level=1)).to_have_text(f"Cluster: {name}")
+    expect(page.get_by_role("heading", level=1).first).to_have_text(f"Cluster: {name}")
     assert visitor.titles()
     page.go_back()
     expect(page.get_by_label("Topic")).to_have_value("rare birds in forest recordings")

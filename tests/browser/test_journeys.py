@@ -91,7 +91,7 @@ def test_paste_tick_avoid_export(visit: Visit, tmp_path: Path) -> None:
     page = visitor.page
     page.get_by_label("Title and abstract").fill(ABSTRACT)
     visitor.press("Find papers")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Counting seals from the air")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Counting seals from the air")
     for number, choice in ((1, "Avoid"), (3, "Ignore")):
         row = page.get_by_role("radiogroup", name=f"Sentence {number}: match, ignore or avoid")
         row.get_by_role("radio", name=choice).click()
@@ -115,7 +115,7 @@ def test_keyboard_alone(visit: Visit) -> None:
     page.get_by_label("Title and abstract").focus()
     page.keyboard.insert_text(ABSTRACT)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Counting seals from the air")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Counting seals from the air")
     visitor.settle()
     in_rows = "document.activeElement.closest('[class*=st-key-choice-]') !== null"
     for _ in range(200):
@@ -174,7 +174,7 @@ def test_pdf_upload(visit: Visit) -> None:
     page.get_by_label("Title", exact=True).fill("Counting seals, edited")
     visitor.picture("1-edit")
     visitor.press("Use this paper")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Counting seals, edited")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Counting seals, edited")
     assert "convolutional" in visitor.titles()[0]
 
 
@@ -185,7 +185,7 @@ def test_keep_save_and_open_a_list(visit: Visit, tmp_path: Path) -> None:
     page.get_by_role("button", name=f"Keep: {kept}").click()
     expect(page.get_by_role("button", name=f"Kept: {kept}")).to_be_visible()
     page.get_by_role("link", name="Library").first.click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Library")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Library")
     page.get_by_label(f"Note: {kept}").fill("Read before writing")
     page.get_by_label(f"Note: {kept}").blur()
     visitor.settle().picture("1-library")
@@ -284,7 +284,7 @@ def test_a_fresh_server_visited_on_another_page_draws_the_whole_app(
     try:
         visitor = visit(home=fresh.url).open("quality")
         expect(visitor.page.get_by_role("link", name="Find")).to_be_visible()
-        expect(visitor.page.get_by_role("heading", level=1)).to_have_text("How good is the search?")
+        expect(visitor.page.get_by_role("heading", level=1).first).to_have_text("How good is the search?")
         assert visitor.page.title() == "Quality · Triptych"
         visitor.leave()
     finally:

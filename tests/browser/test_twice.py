@@ -36,7 +36,7 @@ def test_a_new_search_can_be_begun_again_and_again(visit: Visit, way: str) -> No
             visitor.page.get_by_role("link", name="Find").first.click()
         else:
             visitor.page.get_by_test_id("stHeaderLogo").first.click()
-        expect(visitor.page.get_by_role("heading", level=1)).to_have_text(START)
+        expect(visitor.page.get_by_role("heading", level=1).first).to_have_text(START)
         visitor.settle()
         assert heading(visitor) == START
         assert "s=" not in visitor.page.url
@@ -48,7 +48,7 @@ def test_another_page_and_back_by_the_menu_keeps_the_search(visit: Visit) -> Non
         visitor.page.get_by_role("link", name=page).first.click()
         visitor.settle()
         visitor.page.get_by_role("link", name="Find").first.click()
-        expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Counting seals from the air")
+        expect(visitor.page.get_by_role("heading", level=1).first).to_have_text("Counting seals from the air")
         visitor.settle()
 
 
@@ -59,7 +59,7 @@ def test_earlier_searches_are_listed_opened_named_and_cleared(visit: Visit) -> N
         paste(visitor, ABSTRACT.replace("Counting seals from the air", title))
         visitor.press("New search")
     page.get_by_role("button", name=re.compile("^Counting seals once")).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Counting seals once")
+    expect(page.get_by_role("heading", level=1).first).to_have_text("Counting seals once")
     visitor.settle()
     page.get_by_role("button", name="Link", exact=True).click()
     page.get_by_label("Keep this search as").fill("Seals")
@@ -194,8 +194,8 @@ def test_one_entry_of_history_per_search_and_back_shows_it_as_it_was_left(visit:
     second = heading(visitor)
     assert second != "Counting seals from the air"
     visitor.page.go_back()
-    expect(visitor.page.get_by_role("heading", level=1)).to_have_text("Counting seals from the air")
+    expect(visitor.page.get_by_role("heading", level=1).first).to_have_text("Counting seals from the air")
     visitor.settle()
     assert visitor.titles() == first
     visitor.page.go_forward()
-    expect(visitor.page.get_by_role("heading", level=1)).to_have_text(second)
+    expect(visitor.page.get_by_role("heading", level=1).first).to_have_text(second)

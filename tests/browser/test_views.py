@@ -163,7 +163,7 @@ def test_another_search_and_back_keeps_each_view(visit: Visit) -> None:
     expect(page.get_by_role("heading", level=1)).not_to_have_text(first)
     look(visitor.settle(), "List")
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_have_text(first)
+    expect(page.get_by_role("heading", level=1).first).to_have_text(first)
     expect(page.get_by_role("heading", name="Nearest by method")).to_be_visible()
     visitor.settle()
     page.go_forward()
