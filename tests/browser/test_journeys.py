@@ -51,7 +51,7 @@ def upload(visitor: Visitor, name: str, data: bytes) -> None:
 
 
 def heading(visitor: Visitor) -> str:
-    return visitor.page.get_by_role("heading", level=1).inner_text()
+    return visitor.page.get_by_role("heading", level=1).first.inner_text()
 
 
 def test_example_to_result(visit: Visit) -> None:
@@ -82,7 +82,7 @@ def test_a_sentence_and_its_matches_light_up_together(visit: Visit) -> None:
     expect(page.locator('[class*="st-key-row-"].pointed')).to_have_count(1)
     row.first.hover()
     expect(page.locator(".match.pointed").first).to_be_visible()
-    page.get_by_role("heading", level=1).hover()
+    page.get_by_role("heading", level=1).first.hover()
     expect(page.locator(".pointed")).to_have_count(0)
 
 
