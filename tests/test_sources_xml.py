@@ -241,3 +241,13 @@ def test_a_record_whose_beginning_is_lost_is_named() -> None:
     items = list(read_bytes(data, "x"))
     assert [item.id for item in items if isinstance(item, Paper)] == ["pmid:3"]
     assert {item.reason for item in items if isinstance(item, Reject)} == {"record is not finished"}
+
+
+@pytest.mark.parametrize("padding", ["", "x" * 300_000])
+def test_a_file_cut_within_a_record_whose_beginning_is_lost_names_it(padding: str) -> None:
+    first, second = article(1), article(2).replace("They fell.", f"{padding} They fell.")
+    second = second.replace("<PubmedArticle>", "<PubmedArt>").replace("<MedlineCitation", "<Medline")
+    data = pubmed(first, second)
+    items = list(read_bytes(data[: data.rindex(b"They fell.")], "x"))
+    assert [item.id for item in items if isinstance(item, Paper)] == ["pmid:1"]
+    assert [item.reason for item in items if isinstance(item, Reject)] == ["record is not finished"]

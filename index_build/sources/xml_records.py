@@ -25,6 +25,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _TITLE = re.compile(rb"""</?(?:[\w.]{1,20}:)?[\w-]{0,20}[tT]itle[\s>]|\stag=["']245""")
 _NAMED_ENTITY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)[a-zA-Z][a-zA-Z0-9]{1,30};")
 _TAG = re.compile(rb"<[/A-Za-z_][^<>]{0,4000}>")
+_FIRST_TAG = re.compile(rb"<([A-Za-z_][\w.:-]{0,80})[\s>]")
 _PREFIX = re.compile(rb"^<(/?)[A-Za-z_][\w.-]{0,30}:(?=[A-Za-z_])")
 _DECLARATION = re.compile(rb"""\sxmlns(?::[\w.-]{1,30})?=(?:"[^"]{0,300}"|'[^']{0,300}')""")
 _ATTRIBUTE = re.compile(rb"(?<=\s)(?!xml:)([A-Za-z_][\w.-]{0,30}):(?=[\w.-]{1,40}=)")
@@ -54,8 +55,11 @@ class _Cutter:
         self._ended = False
         self.text = b""
         self.at = 0
-        self.skipped = b""
         self.line = 1
+        self.skipped = b""
+        """The last of what was skipped."""
+        self.titled = False
+        """Whether there was a title in it."""
 
     def read_on(self) -> bool:
         """Adds the next piece of the file and forgets what is behind; False when there is none."""
@@ -76,18 +80,20 @@ class _Cutter:
         self.at += size
 
     def skip_to(self, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-        """Goes to the pattern and keeps the last of what is before it; None when it does not come again."""
-        self.skipped = b""
+        """Goes to the pattern and remembers what is before it; None when it does not come again."""
+        self.skipped, self.titled = b"", False
         while not (found := pattern.search(self.text, self.at)):
-            size = max(0, self.ahead - 100)  # a tag may be cut at the end of the piece
-            self.skipped = self.text[self.at + max(0, size - CHUNK) : self.at + size]
-            self.go(size)
+            self._skip(max(0, self.ahead - 100))  # a tag may be cut at the end of the piece
             if not self.read_on():
+                self._skip(self.ahead)
                 return None
-        before = self.text[max(self.at, found.start() - CHUNK) : found.start()]
-        self.skipped = (self.skipped + before)[-CHUNK:]
-        self.go(found.start() - self.at)
+        self._skip(found.start() - self.at)
         return found
+
+    def _skip(self, size: int) -> None:
+        self.skipped = (self.skipped + self.text[self.at : self.at + size])[-RAW_START:]
+        self.titled = self.titled or bool(_TITLE.search(self.text, self.at, self.at + size))
+        self.go(size)
 
     def find(self, end: bytes) -> int:
         """The length of the text from here to this end, or -1 when it is too long or has none."""
@@ -111,7 +117,8 @@ def read_elements(
 
     With `prefixed`, names may have the prefix of a namespace; the parsed elements have none.
     """
-    found_out = _encoding_of(stream.peek(CHUNK))
+    head = stream.peek(CHUNK)
+    found_out, root = _encoding_of(head), _FIRST_TAG.search(head)
     if not found_out.sure:
         yield reject(name, "file", Reason.ENCODING)
     prefix = rb"(?:[A-Za-z_][\w.-]{0,30}:)?" if prefixed else b""
@@ -121,8 +128,8 @@ def read_elements(
         tag, place = found[2], f"line {cutter.line}"
         local = tag.rpartition(b":")[2].decode()
         if found[1]:  # the end of a record whose beginning was lost
-            if local in whole and not given_up and _TITLE.search(cutter.skipped):
-                yield reject(name, place, Reason.UNFINISHED, cutter.skipped[-RAW_START:].lstrip())
+            if local in whole and not given_up and cutter.titled:
+                yield reject(name, place, Reason.UNFINISHED, cutter.skipped.lstrip())
             cutter.go(len(tag))
             given_up = False
             continue
@@ -141,6 +148,9 @@ def read_elements(
         cutter.go(size)
         written = raw + b"</%s>" % tag if only_start else raw
         yield _parse(written, found_out.encoding, name, place, prefixed)
+    # A title is left over and the file does not end as it began: cut within a record whose start is lost.
+    if root and b"</" + root[1] not in cutter.skipped and not given_up and cutter.titled:
+        yield reject(name, f"line {cutter.line}", Reason.UNFINISHED, cutter.skipped.lstrip())
 
 
 def _encoding_of(head: bytes) -> Guess:
