@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from search.exports import export
     from search.query.choosing import choose_facet, choose_sentences
 
-__version__ = "0.8.0"
+__version__ = "0.9.0"
 __all__ = [
     "Engine",
     "Facet",

@@ -101,6 +101,19 @@ def test_one_keyword_with_a_semicolon_is_one_after_an_export() -> None:
     assert only(exports.write([Citation(paper)], "bibtex")).fields == ("rain; heavy",)
 
 
+def test_addresses_and_arxiv_numbers_where_people_write_them_in_bibtex() -> None:
+    site, cited, numbered, comment = papers(
+        """@misc{a, title={A tool}, howpublished={Available at \\url{https://example.org/tool\\_1}}}
+        @misc{b, title={A text}, howpublished={\\url{https://doi.org/10.1000/xyz}}}
+        @misc{c, title={A draft}, howpublished={Talk}, note={arXiv:2101.00001}}
+        @misc{d, title={A reply}, note={Comment on arXiv:2101.00001}}"""
+    )
+    assert (site.url, site.venue) == ("https://example.org/tool_1", "")
+    assert (cited.doi, cited.venue) == ("10.1000/xyz", "")
+    assert (numbered.arxiv_id, numbered.venue) == ("2101.00001", "Talk")
+    assert comment.arxiv_id == ""
+
+
 def test_names_and_keys_in_bibtex_as_programs_write_them() -> None:
     paper = only(
         "@misc{key with spaces, title={Rain}, author={Wei Wang 0001 and Ludwig van Bee, Jr. and Dee, D,}}"

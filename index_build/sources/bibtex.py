@@ -47,6 +47,7 @@ MOST_WAITING = 10_000
 _KEYWORD = re.compile(r"(?:[^{},;]|\{(?:[^{}]|\{[^{}]*\})*\})+")
 _KEYWORD_AND_COMMAS = re.compile(r"(?:[^{};]|\{(?:[^{}]|\{[^{}]*\})*\})+")
 _ESCAPED = re.compile(r"\\([_%&#~$])")
+_ADDRESS = re.compile(r"https?://[^\s{}]{1,2000}")
 _VENUES = "journal journaltitle booktitle howpublished series school institution publisher".split()
 
 LAYOUT = Layout(start=START)
@@ -108,8 +109,10 @@ def to_paper(entry: Entry) -> Paper:
     get = values.get
     title = latex_text(" ".join(filter(None, (get("title"), get("subtitle")))))
     abstract = latex_text(get("abstract", ""))
-    venue = next((latex_text(values[name]) for name in _VENUES if get(name)), "")
-    url = url_of(_ESCAPED.sub(r"\1", get("url", "")))
+    place = _ADDRESS.search(_ESCAPED.sub(r"\1", get("howpublished", "")))
+    venues = (name for name in _VENUES if get(name) and not (place and name == "howpublished"))
+    venue = next((latex_text(values[name]) for name in venues), "")
+    url = url_of(_ESCAPED.sub(r"\1", get("url", ""))) or (url_of(place[0]) if place else "")
     doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
     arxiv_id = _arxiv_id(values, venue)
     fields = _keywords(_first(entry, "author_keywords", "keywords"))
@@ -297,7 +300,12 @@ def _is_a_list(text: str) -> bool:
 
 
 def _arxiv_id(values: Mapping[str, str], venue: str) -> str:
-    """From eprint, or from the "arXiv preprint arXiv:..." that search engines write."""
+    """From eprint, or from the "arXiv preprint arXiv:..." that search engines and people write."""
     kind = values.get("archiveprefix") or values.get("eprinttype") or "arxiv"
     eprint = arxiv_of(values.get("eprint")) if kind.lower() == "arxiv" else ""
-    return eprint or arxiv_of(venue if "arxiv" in venue.lower() else "")
+    note = values.get("note", "")
+    return (
+        eprint
+        or arxiv_of(venue if "arxiv" in venue.lower() else "")
+        or arxiv_of(note if note.lower().startswith("arxiv") else "")
+    )
