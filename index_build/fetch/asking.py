@@ -54,7 +54,7 @@ class Asking:
 
 
 class Source(Protocol):
-    """What each module of a source has; a module is one."""
+    """What can be fetched from; a module is one."""
 
     @property
     def PLACES(self) -> tuple[str, ...]:
@@ -71,6 +71,10 @@ class Source(Protocol):
 
     def pages(self, asking: Asking) -> Iterator[Page]:
         """Every page of records; what is announced and what is missing goes to the ledger."""
+
+
+class Reading(Source, Protocol):
+    """A source that reads its pages itself; others pass on pages of these."""
 
     def read(self, body: bytes, name: str) -> Iterator[Paper | Reject]:
         """The papers of a kept page."""

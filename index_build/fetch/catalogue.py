@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from index_build.fetch import (
-    arxiv,
-    biorxiv,
-    citations,
-    crossref,
-    europe_pmc,
-    identifiers,
-    openalex,
-    openreview,
-    pubmed,
-    semantic_scholar,
-    zotero,
-)
+from index_build.fetch import citations, identifiers, zotero
 from index_build.fetch.addresses import place_of
 from index_build.fetch.asking import Source
+from index_build.fetch.readers import READERS
 from index_build.fetch.values import Wish
 from search.errors import InputError
 from search.settings import Settings
 
 SOURCES: dict[str, Source] = {
-    "arxiv": arxiv,
-    "openalex": openalex,
-    "pubmed": pubmed,
-    "europepmc": europe_pmc,
-    "semanticscholar": semantic_scholar,
-    "crossref": crossref,
-    "biorxiv": biorxiv,
-    "openreview": openreview,
+    **READERS,
     "doi": identifiers,
     "references": citations,
     "citations": citations,
-    "zotero": zotero,
 }
 
 
@@ -44,11 +25,6 @@ def source_of(wish: Wish) -> Source:
     source = SOURCES[wish.source]
     source.check(wish)
     return source
-
-
-def reader_of(name: str) -> Source:
-    """What reads a page of this source."""
-    return SOURCES[name]
 
 
 def hosts_of(wish: Wish, settings: Settings) -> list[str]:

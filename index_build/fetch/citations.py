@@ -9,9 +9,7 @@ from index_build.fetch import openalex, semantic_scholar
 from index_build.fetch.asking import Asking
 from index_build.fetch.identifiers import identifier_of
 from index_build.fetch.values import Count, Page, Wish
-from index_build.sources.rejects import Reject
 from search.errors import InputError
-from search.types import Paper
 
 PLACES = ("openalex", "semanticscholar")
 WAYS = ("openalex", "semanticscholar")
@@ -64,8 +62,3 @@ def pages(asking: Asking) -> Iterator[Page]:
     name = f"{found.kind.upper()}:{found.value}" if found else asking.wish.text
     for page in semantic_scholar.around(asking, name, asking.wish.source):
         yield replace(page, source="semanticscholar")
-
-
-def read(body: bytes, name: str) -> Iterator[Paper | Reject]:
-    """Never asked for: each page names the source that reads it."""
-    raise NotImplementedError

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from index_build.fetch import arxiv, biorxiv, crossref, europe_pmc, openalex, pubmed, semantic_scholar
-from index_build.fetch.asking import Asking, Source, calls_for
+from index_build.fetch.asking import Asking, calls_for
+from index_build.fetch.readers import READERS
 from index_build.fetch.values import Count, Page, Wish
 from index_build.sources.records import arxiv_of, doi_of, pmid_of
-from index_build.sources.rejects import Reject
 from search.errors import InputError, SourceError
 from search.types import Paper
 
@@ -111,7 +111,7 @@ def pages(asking: Asking) -> Iterator[Page]:
 
 def _tick(asking: Asking, page: Page, name: str, state: dict[Identifier, str]) -> None:
     """Notes which of the identifiers a page answers."""
-    for paper in module_of(name).read(asking.body(page.key), name):
+    for paper in READERS[name].read(asking.body(page.key), name):
         if isinstance(paper, Paper):
             known = (("doi", paper.doi), ("arxiv", paper.arxiv_id), ("pmid", paper.pmid))
             for each in (Identifier(kind, value) for kind, value in known if value):
@@ -173,17 +173,3 @@ STEPS: dict[str, Callable[[Asking, Sequence[Identifier]], Iterator[Page]]] = {
     "europepmc": _europe_pmc,
 }
 """The sources in turn: first those that have an identifier themselves, then those that know most."""
-_MODULES: dict[str, Source] = {
-    "arxiv": arxiv, "pubmed": pubmed, "biorxiv": biorxiv, "openalex": openalex,
-    "semanticscholar": semantic_scholar, "crossref": crossref, "europepmc": europe_pmc,
-}  # fmt: skip
-
-
-def module_of(name: str) -> Source:
-    """What reads the answers of a source."""
-    return _MODULES[name]
-
-
-def read(body: bytes, name: str) -> Iterator[Paper | Reject]:
-    """Never asked for: each page names the source that reads it."""
-    raise NotImplementedError

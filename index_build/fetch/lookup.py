@@ -7,8 +7,9 @@ from dataclasses import replace
 from index_build.fetch.addresses import place_of
 from index_build.fetch.asking import Asking
 from index_build.fetch.fetching import Direct
-from index_build.fetch.identifiers import Identifier, identifier_of, module_of, pages
+from index_build.fetch.identifiers import Identifier, identifier_of, pages
 from index_build.fetch.journal import now
+from index_build.fetch.readers import READERS
 from index_build.fetch.values import Unanswered, Wish
 from search.settings import Settings
 from search.types import Paper
@@ -35,7 +36,7 @@ def look_up(text: str, settings: Settings) -> Paper | None:
     first: Paper | None = None
     for page in pages(asking):
         place = place_of(page.source, settings)
-        for paper in module_of(page.source).read(direct.body(page.key), page.source):
+        for paper in READERS[page.source].read(direct.body(page.key), page.source):
             if isinstance(paper, Paper) and _is(paper, found):
                 if paper.abstract:
                     licence = paper.reference.licence or place.rights

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from index_build.fetch import zotero
 from index_build.fetch.addresses import place_of
-from index_build.fetch.catalogue import reader_of, source_of
+from index_build.fetch.catalogue import source_of
 from index_build.fetch.journal import Journal, KeptPage, Run, raw_folder
 from index_build.fetch.marking import WITHDRAWN
+from index_build.fetch.readers import READERS
 from index_build.importing import Summary, import_papers
 from index_build.publish import only_writer
 from index_build.sources.rejects import Reason, Reject, log, reject
@@ -76,7 +77,7 @@ def _papers(journal: Journal, run: Run, settings: Settings) -> Iterator[Paper | 
         file = str(journal.folder / journal.file_of(run, page.key))
         count, body = 0, _body(journal, run, page)
         try:
-            for item in reader_of(name).read(body, file):
+            for item in READERS[name].read(body, file):
                 count += 1
                 yield _told_by(item, place.title, place.rights)
         except Exception as error:  # no answer ends an import
