@@ -65,7 +65,7 @@ def _search_with(draft: state.Draft) -> None:
         chosen, matcher = filters.choose()
         tools = st.container(horizontal=True, width="content")
         st.button("New search", icon=":material/add:", on_click=state.clear)
-    query = Query(sentences.current(draft), matcher, chosen, state.visit().top)
+    query = Query(draft.papers, matcher, chosen, state.visit().top)
     with faults.shown():
         if results := _answer(view or looks.VIEWS[0], query, draft):
             with tools:

@@ -8,6 +8,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.questions import QUESTIONS, READINGS
+from pages.ui.sentences import follow
 from search.types import Choice
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +24,10 @@ def open_app(page: str = "", **parameters: str) -> AppTest:
 
 
 def press(app: AppTest, label: str, place: int = 0) -> AppTest:
+    if label in QUESTIONS:
+        return tell(app, ask=label)
+    if label in READINGS:
+        return tell(app, paper=0, sentence=0, facet=str(READINGS[label].facet))
     return [button for button in app.button if button.label == label][place].click().run()
 
 
@@ -32,10 +38,27 @@ def text_of(app: AppTest) -> str:
     return "\n".join([*shown, *(element.value for element in app.html)]).replace("\\", "")
 
 
+def tell(app: AppTest, **click: object) -> AppTest:
+    """A click in the component of the sentences, as the browser would tell it."""
+    here = app.session_state["visit"]
+    here.draft = follow(here.draft, [{"number": here.draft.clicks + 1, **click}])
+    return app.run()
+
+
+def drawn(app: AppTest, component: str) -> list[dict[str, Any]]:
+    """What each component of this name is told to draw."""
+    all_drawn = [each.proto for each in app.get("bidi_component")]
+    return [json.loads(proto.json) for proto in all_drawn if proto.component_name == component]
+
+
 def lists(app: AppTest) -> list[dict[str, Any]]:
-    """What each result list is told to draw, one in the list and the plane, three in the triptych."""
-    drawn = [each.proto for each in app.get("bidi_component") if each.proto.component_name == "results"]
-    return [json.loads(proto.json) for proto in drawn]
+    """The result lists: one in the list and the plane, three in the triptych."""
+    return drawn(app, "results")
+
+
+def rows(app: AppTest) -> list[dict[str, Any]]:
+    """The query's sentences, of all its papers."""
+    return [row for data in drawn(app, "sentences") for paper in data["papers"] for row in paper["rows"]]
 
 
 def results(app: AppTest) -> list[dict[str, Any]]:
@@ -49,7 +72,7 @@ def titles(app: AppTest) -> list[str]:
 
 
 def choices(app: AppTest) -> list[Choice]:
-    return [control.value for control in app.segmented_control if control.key.startswith("choice-")]
+    return [Choice(row["choice"]) for row in rows(app)]
 
 
 def link_of(app: AppTest) -> str:

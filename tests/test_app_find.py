@@ -10,7 +10,20 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import state
 from search.query.saving import to_link
 from search.types import Choice, Facet, Filters, Query
-from tests.app_driver import choices, example, link_of, lists, open_app, press, results, text_of, titles
+from tests.app_driver import (
+    choices,
+    drawn,
+    example,
+    link_of,
+    lists,
+    open_app,
+    press,
+    results,
+    rows,
+    tell,
+    text_of,
+    titles,
+)
 
 ABSTRACT = (
     "Counting seals from the air\n\n"
@@ -45,7 +58,7 @@ class TestFind:
         app.text_area(key="pasted").set_value(ABSTRACT)
         press(app, "Find papers")
         assert app.title[0].value == "Counting seals from the air"
-        assert "We train a convolutional neural network on labelled photographs." in text_of(app)
+        assert rows(app)[1]["text"] == "We train a convolutional neural network on labelled photographs."
         assert "a convolutional network" in titles(app)[0]
 
     def test_one_click_chooses_a_panel_and_a_row_can_be_changed(self) -> None:
@@ -54,23 +67,20 @@ class TestFind:
         press(app, "Whole paper")
         assert set(choices(app)) == {Choice.MATCH}
         before = titles(app)
-        row = next(control for control in app.segmented_control if control.key.startswith("choice-"))
-        row.set_value(Choice.AVOID).run()
+        tell(app, paper=0, sentence=0, choice="avoid")
         assert choices(app)[0] is Choice.AVOID
         assert titles(app) != before
 
     def test_a_corrected_facet_changes_what_a_preset_chooses(self) -> None:
         app = example(open_app())
-        row = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
-        row.set_value(Facet.RESULT).run()
+        tell(app, paper=0, sentence=0, facet="result")
         press(app, "Same finding")
         assert choices(app)[0] is Choice.MATCH
 
     def test_nothing_chosen_says_what_to_do(self) -> None:
         app = example(open_app())
-        for control in [c for c in app.segmented_control if c.key.startswith("choice-")]:
-            control.set_value(Choice.IGNORE)
-        app.run()
+        for number in range(len(rows(app))):
+            tell(app, paper=0, sentence=number, choice="ignore")
         assert "choose at least one" in text_of(app)
         assert not app.exception
 
@@ -123,8 +133,7 @@ class TestFind:
         app = open_app()
         app.text_area(key="pasted").set_value("Seals\n\nSeals lie on ice floes and are hard to count.")
         press(app, "Find papers")
-        facet = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
-        facet.set_value(Facet.BACKGROUND).run()
+        tell(app, paper=0, sentence=0, facet="background")
         app.segmented_control(key="view").set_value("Plane").run()
         assert "No sentence of your text is labelled method" in text_of(app)
         assert "set the label of a sentence to Method" in text_of(app)
@@ -159,8 +168,7 @@ class TestFind:
 
     def test_the_method_elsewhere_never_avoids_an_objective(self) -> None:
         app = example(open_app())
-        row = next(box for box in app.selectbox if str(box.key).startswith("facet-"))
-        row.set_value(Facet.OBJECTIVE).run()
+        tell(app, paper=0, sentence=0, facet="objective")
         press(app, "This method elsewhere")
         assert choices(app)[0] is Choice.IGNORE
         press(app, "Same problem")
@@ -183,8 +191,9 @@ class TestFind:
         press(app, "This method elsewhere")
         # What may be method answers to the method; what may be a result is neither matched nor avoided.
         assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.AVOID, Choice.IGNORE]
-        press(app, "1 may be method")
-        assert "1 may be method" not in [button.label for button in app.button]
+        assert [row["doubt"] for row in rows(app)] == [["method", "method"], None, None, ["result", "result"]]
+        tell(app, paper=0, sentence=0, facet="method")
+        assert rows(app)[0]["doubt"] is None
         press(app, "Same method")
         assert choices(app) == [Choice.MATCH, Choice.MATCH, Choice.IGNORE, Choice.IGNORE]
 
@@ -192,10 +201,10 @@ class TestFind:
         app = open_app()
         paste(app, "counting seals from drones")
         names = ["As a problem", "As a method", "As a finding", "As anything"]
-        assert [button.label for button in app.button if button.label.startswith("As ")] == names
+        assert [each["name"] for each in drawn(app, "sentences")[0]["readings"]] == names
         for name, facet in (("As a method", Facet.METHOD), ("As a finding", Facet.RESULT)):
             press(app, name)
-            assert [box.value for box in app.selectbox if str(box.key).startswith("facet-")] == [facet]
+            assert [row["facet"] for row in rows(app)] == [facet]
             assert results(app)
 
     def test_the_verdict_says_what_the_corpus_lacks(self) -> None:
@@ -256,7 +265,7 @@ class TestFind:
         app.text_area(key="pasted").set_value(hostile)
         press(app, "Find papers")
         assert app.title[0].value == r"Notes on \:red\[x\] and \$y\$ \[a\]\(javascript\:b\)"
-        assert "5 &lt;6 &amp;&amp; &quot;7&quot;&gt; 6 `so`." in text_of(app)
+        assert rows(app)[-1]["text"] == 'It is seen that 5 <6 && "7"> 6 `so`.'
 
     @pytest.mark.parametrize(
         ("name", "data", "title"),

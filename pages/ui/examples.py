@@ -19,7 +19,7 @@ class Example:
     paper_id: str
     title: str
     question: str
-    """One of QUESTIONS in `sentences.py`."""
+    """One of QUESTIONS in `questions.py`."""
     ask: str
     """What a reader would ask, in their words."""
 

@@ -120,34 +120,6 @@ function item(result, number, data, state, tell) {
   return row;
 }
 
-// The query's sentences and their matches light up together, whichever of them is pointed at or focused.
-function connect(root, state) {
-  const rows = [...document.querySelectorAll('[class*="st-key-row-"]')];
-  const light = (sentence) => {
-    for (const line of root.querySelectorAll("[data-sentence]")) {
-      line.classList.toggle("pointed", line.dataset.sentence === sentence);
-    }
-    for (const row of rows) {
-      const name = [...row.classList].find((each) => each.startsWith("st-key-row-")) ?? "";
-      row.classList.toggle("pointed", name.split("-").slice(-2).join("-") === sentence);
-    }
-  };
-  const listeners = [];
-  const on = (target, kind, run) => {
-    target.addEventListener(kind, run);
-    listeners.push(() => target.removeEventListener(kind, run));
-  };
-  for (const kind of ["pointerover", "focusin"]) {
-    on(root, kind, (event) => light(event.target.closest("[data-sentence]")?.dataset.sentence));
-    for (const row of rows) {
-      const name = [...row.classList].find((each) => each.startsWith("st-key-row-")) ?? "";
-      on(row, kind, () => light(name.split("-").slice(-2).join("-")));
-    }
-  }
-  for (const target of [root, ...rows]) on(target, "pointerleave", () => light(undefined));
-  return () => listeners.forEach((stop) => stop());
-}
-
 // Back and reload return to the place in the list: kept in this tab by the search's id.
 function keepPlace(search, state) {
   const main = document.querySelector("[data-testid=stMain]");
@@ -182,6 +154,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   parentElement.append(box);
   document.dispatchEvent(new Event("ZoteroItemUpdated", { bubbles: true, cancelable: true }));
   if (focused) parentElement.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-  const stops = [connect(box, state), keepPlace(data.search, state)];
+  const stops = [connect(box), keepPlace(data.search, state)];
   return () => stops.forEach((stop) => stop());
 }

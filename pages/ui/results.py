@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages.ui import coins, faults, html, parts, rights, state
+from pages.ui.components import component
 from pages.ui.escape import one_line, web_addresses
 from pages.ui.palette import word
 from search.library.files import FIRST_LIST
@@ -18,7 +18,6 @@ from search.ranking.phrases import mark, phrase
 from search.text.tokenizer import tokenize
 from search.types import Facet, Likeness, Pair, Paper, Result, Results, shown_panel
 
-HERE = Path(__file__).parent
 STEP = 20
 """Results in a list at first, and more at a time; chosen by hand."""
 HELD = "Moved down: also like what you avoid"
@@ -30,11 +29,7 @@ LONGEST_KNOWN = 30
 LONGEST_PAIR = 2000
 """Characters of two sentences whose marks are remembered; a pasted text may be one sentence of any length."""
 LEVELS = {Likeness.NEAR_IDENTICAL: 4, Likeness.SIMILAR: 3, Likeness.RELATED: 2, Likeness.UNRELATED: 1}
-_component = st.components.v2.component(
-    "results",
-    css=(HERE / "results.css").read_text(encoding="utf-8"),
-    js=(HERE / "results.js").read_text(encoding="utf-8"),
-)
+_component = component("results")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui import examples, faults, identifiers, links, state
 from pages.ui.escape import one_line, plain
 from pages.ui.html import authors
-from pages.ui.sentences import QUESTIONS, Rule, chosen_by
+from pages.ui.questions import QUESTIONS, Rule, chosen_by
 from pages.ui.words import counted
 from search.errors import TriptychError
 from search.query.saving import from_json
@@ -197,4 +197,4 @@ def _examples() -> None:
             st.markdown(f"**{example.ask}**")
             st.caption(plain(example.title))
             if st.button("Try it", key=f"example-{example.paper_id}", icon=":material/play_arrow:"):
-                use(example.paper_id, QUESTIONS[example.question][0])
+                use(example.paper_id, QUESTIONS[example.question].rule)

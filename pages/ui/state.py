@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +38,7 @@ OPENING = "Opening the corpus and loading its model: a few seconds, once…"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the visitor searches with; `number` keeps the widgets of two drafts apart."""
+    """What the visitor searches with; `number` keeps the clicks on two drafts apart."""
 
     number: int
     id: str
@@ -49,6 +48,8 @@ class Draft:
     """Where it comes from, as a caption: "Pasted text", "refs.bib"."""
     note: str = ""
     """Something to know about it, such as a corpus that changed since its link was made."""
+    clicks: int = 0
+    """How many clicks on its sentences were taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,6 @@ class Visit:
     draft: Draft | None = None
     drafts: int = 0
     top: int = 20
-    rounds: Counter[str] = field(default_factory=Counter)
-    """How often the app itself set a control of a sentence, by the control's first key."""
     answers: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What the engine said last, by the build and what it was asked."""
     brush: Brush = Brush()
@@ -219,12 +218,11 @@ def _queue() -> Queue:
 
 
 def start(papers: tuple[QueryPaper, ...], origin: str, note: str = "", id: str = "") -> None:
-    """Begins a new draft; the widgets of the old one are left behind."""
+    """Begins a new draft; clicks on the old one count no more."""
     here = visit()
     here.drafts += 1
     here.draft = Draft(here.drafts, id or new_id(), papers, origin, note)
     here.top = 20
-    here.rounds.clear()
     mark(None)
 
 

@@ -81,7 +81,7 @@ def test_a_question_in_words_is_asked_how_it_is_meant(visit: Visit, width: int) 
     for name in ("As a method", "As a finding", "As a method"):
         visitor.press(name)
         chosen = visitor.page.get_by_role("button", name=name, exact=True)
-        expect(chosen).to_have_attribute("data-testid", "stBaseButton-primary")
+        expect(chosen).to_have_attribute("aria-pressed", "true")
     assert titles(visitor)
     visitor.picture(f"{width}-meant")
 
@@ -90,7 +90,7 @@ def test_a_printout_holds_the_results_and_no_controls(visit: Visit) -> None:
     visitor = paste(visit().open(), ABSTRACT)
     visitor.page.emulate_media(media="print")
     expect(visitor.page.locator(".item").first).to_be_visible()
-    expect(visitor.page.locator(".sentence").first).to_be_visible()
+    expect(visitor.page.locator(".yours .text").first).to_be_visible()
     for control in ("New search", "Export", "Same method"):
         expect(visitor.page.get_by_role("button", name=control, exact=True)).not_to_be_visible()
     assert visitor.page.locator(".keep:visible").count() == 0

@@ -76,12 +76,13 @@ def test_example_to_result(visit: Visit) -> None:
 def test_a_sentence_and_its_matches_light_up_together(visit: Visit) -> None:
     visitor = visit().open().press("Try it").press("Whole paper")
     page = visitor.page
-    sentence = page.locator(".match").first.get_attribute("data-sentence") or ""
-    row = page.locator(f'[class*="st-key-row-"][class*="-{sentence} "]')
-    page.locator(".match").first.hover()
-    expect(page.locator('[class*="st-key-row-"].pointed')).to_have_count(1)
-    row.first.hover()
-    expect(page.locator(".match.pointed").first).to_be_visible()
+    sentence = page.locator(".item .match").first.get_attribute("data-sentence") or ""
+    row = page.locator(f'.row[data-sentence="{sentence}"]')
+    page.locator(".item .match").first.hover()
+    expect(page.locator(".row.pointed")).to_have_count(1)
+    expect(row).to_contain_class("pointed")
+    row.hover()
+    expect(page.locator(".item .match.pointed").first).to_be_visible()
     page.get_by_role("heading", level=1).first.hover()
     expect(page.locator(".pointed")).to_have_count(0)
 
@@ -117,19 +118,21 @@ def test_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", level=1).first).to_have_text("Counting seals from the air")
     visitor.settle()
-    in_rows = "document.activeElement.closest('[class*=st-key-choice-]') !== null"
+    in_rows = """() => {
+        const hosts = [...document.querySelectorAll("*")];
+        const yours = hosts.find(each => each.shadowRoot?.querySelector(".yours"));
+        return yours?.shadowRoot.activeElement?.type === "radio";
+    }"""
     for _ in range(200):
         page.keyboard.press("Tab")
         if page.evaluate(in_rows):
             break
     assert page.evaluate(in_rows)
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("Space")
     visitor.settle()
     assert page.evaluate(in_rows), "the focus is lost"
-    expect(page.locator("[class*=st-key-choice-]").first.locator("[aria-checked=true]")).to_have_text(
-        "Ignore"
-    )
+    row = page.get_by_role("radiogroup", name="Sentence 1: match, ignore or avoid")
+    expect(row.get_by_role("radio", name="Ignore")).to_be_checked()
 
 
 @pytest.mark.parametrize("kind", ["s=", "q="])

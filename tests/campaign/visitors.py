@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -15,18 +17,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PATIENCE = 300.0
 """Seconds before a step counts as failed, not how long it may take: machines differ."""
-EXAMPLE, CHOICE = "Try it", ": match, ignore or avoid"
-"""How the widgets are labelled that visitors use."""
+EXAMPLE = "Try it"
+"""The button that every visitor begins with."""
 
 
 class StepError(Exception):
     """The app did not do what a visitor asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    label: str
-    options: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -36,8 +32,10 @@ class Session:
     socket: websockets.ClientConnection
     buttons: dict[str, list[str]] = field(default_factory=dict)
     """The ids of buttons by their label, in the order drawn."""
-    controls: dict[str, Control] = field(default_factory=dict)
-    """Segmented controls by their id."""
+    sentences: str = ""
+    """The id of the component that draws the query's sentences."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """What it was told to draw."""
     results: int = 0
     """How often results were drawn in the last step."""
     faults: list[str] = field(default_factory=list)
@@ -58,10 +56,12 @@ class Session:
 
         await self.step(put)
 
-    async def choose(self, control: str, option: str) -> None:
+    async def choose(self, sentence: int, choice: str) -> None:
+        click = {"number": self.data["taken"] + 1, "paper": 0, "sentence": sentence, "choice": choice}
+        told = json.dumps({"told": {"draft": self.data["draft"], "clicks": [click]}})
+
         def put(asked: BackMsg) -> None:
-            widget = asked.rerun_script.widget_states.widgets.add(id=control)
-            widget.string_array_value.data.append(option)
+            asked.rerun_script.widget_states.widgets.add(id=self.sentences, json_value=told)
 
         await self.step(put)
 
@@ -85,7 +85,7 @@ class Session:
             match message.WhichOneof("type"):
                 case "new_session":
                     self.page = message.new_session.page_script_hash
-                    self.buttons, self.controls = {}, {}
+                    self.buttons, self.sentences, self.data = {}, "", {}
                 case "delta":
                     self._see(message.delta)
                 case "page_info_changed":
@@ -100,10 +100,9 @@ class Session:
         match element.WhichOneof("type"):
             case "button":
                 self.buttons.setdefault(element.button.label, []).append(element.button.id)
-            case "button_group":
-                group = element.button_group
-                options = tuple(option.content for option in group.options)
-                self.controls[group.id] = Control(group.label, options)
+            case "bidi_component" if element.bidi_component.component_name == "sentences":
+                self.sentences = element.bidi_component.id
+                self.data = json.loads(element.bidi_component.json)
             case "bidi_component":
                 self.results += element.bidi_component.component_name == "results"
             case "html":
@@ -150,14 +149,15 @@ async def journey(url: str, number: int, ticks: int, seed: int, pause: float) ->
 
 async def _tick(session: Session, turn: int, chance: random.Random) -> None:
     """Has one more sentence matched, or avoided every third time, which changes the query."""
-    rows = [id for id, control in session.controls.items() if CHOICE in control.label]
-    if len(rows) < 2:
+    rows = len(session.data["papers"][0]["rows"]) if session.data else 0
+    if rows < 2:
         raise StepError("there are no sentences to tick")
-    match, _, avoid = session.controls[rows[0]].options
     if turn == 1:  # so that there is always something to match
-        await session.choose(rows[0], match)
+        await session.choose(0, "match")
     else:
-        await session.choose(chance.choice(rows[1:]), avoid if turn % 3 == 0 else match)
+        await session.choose(chance.randrange(1, rows), "avoid" if turn % 3 == 0 else "match")
+    if session.data.get("taken", 0) < turn:
+        raise StepError(f"tick {turn} was not taken")
 
 
 async def visit_together(
