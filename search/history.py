@@ -17,6 +17,8 @@ BUILDS = 10
 """Builds that are looked back on for what a visitor saw last."""
 MOST = 2000
 """Searches without a name that are kept for each owner; the oldest go first."""
+LOOKED_THROUGH = 100
+"""Searches among which the recent ones are looked for: one that was done again and again is listed once."""
 _SCHEMA = """
 create table if not exists searches (
     id text primary key, owner text not null, title text not null, name text not null default '',
@@ -92,8 +94,10 @@ class History:
         return str(rows[0][0]) if rows else ""
 
     def recent(self, owner: str, count: int) -> list[Entry]:
-        """The last used first."""
-        return self._entries("owner = ? order by last_used desc limit ?", [owner, count])
+        """Those without a name, the last used first; a search that was done again is there once."""
+        latest = "select id from searches where owner = ? and name = '' order by last_used desc limit ?"
+        same = f"id in ({latest}) group by title, content order by last_used desc limit ?"
+        return self._entries(same, [owner, LOOKED_THROUGH, count], "max(last_used) as last_used")
 
     def named(self, owner: str) -> list[Entry]:
         """Those with a name, in its order."""
@@ -151,6 +155,6 @@ class History:
                 "take the name from some of them first."
             )
 
-    def _entries(self, where: str, values: Sequence[Any]) -> list[Entry]:
-        rows = self._file.rows(f"select id, title, name, last_used from searches where {where}", values)
+    def _entries(self, where: str, values: Sequence[Any], used: str = "last_used") -> list[Entry]:
+        rows = self._file.rows(f"select id, title, name, {used} from searches where {where}", values)
         return [Entry(id, title, name, datetime.fromisoformat(used)) for id, title, name, used in rows]

@@ -20,6 +20,7 @@ from tests.app_driver import (
     press,
     results,
     rows,
+    search_id,
     tell,
     text_of,
     titles,
@@ -318,6 +319,21 @@ class TestFind:
         app.switch_page("pages/quality.py").run()
         app.switch_page("pages/find.py").run()
         assert choices(app) == before
+
+    def test_every_search_kept_by_name_can_be_opened_again(self) -> None:
+        app = example(open_app())
+        history = state.history()
+        id = search_id(app)
+        for number in range(9):
+            history.put(f"copy-{number}", "", "A title", history.content(id))
+            history.rename(f"copy-{number}", "", f"Name {number}")
+        start = open_app()
+        listed = [button.label for button in start.button if (button.key or "").startswith("again-")]
+        assert len(listed) == 6  # five with a name and the example, whose copies have names
+        assert start.selectbox[0].placeholder == "All 9 searches kept by name"
+        start.selectbox[0].select_index(8).run()
+        assert search_id(start) == "copy-8"
+        assert titles(start) == titles(app)
 
     def test_two_visitors_do_not_see_each_other(self) -> None:
         first = example(open_app())

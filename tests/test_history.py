@@ -37,6 +37,14 @@ def test_the_last_used_come_first_and_owners_see_their_own(searches: History) ->
     assert [entry.id for entry in searches.recent("ben", 5)] == ["b"]
 
 
+def test_the_same_search_done_again_is_listed_once(searches: History) -> None:
+    for id, content in (("a", "one"), ("b", "two"), ("c", "one"), ("d", "one")):
+        searches.put(id, "ana", "Seals", content)
+    assert [entry.id for entry in searches.recent("ana", 5)] == ["d", "b"]
+    searches.rename("d", "ana", "kept")
+    assert [entry.id for entry in searches.recent("ana", 5)] == ["c", "b"]
+
+
 def test_a_name_keeps_a_search_when_the_others_are_cleared(searches: History) -> None:
     for id in "abc":
         searches.put(id, "ana", id, id)
@@ -56,10 +64,11 @@ def test_a_name_keeps_a_search_when_the_others_are_cleared(searches: History) ->
 def test_only_so_many_without_a_name_are_kept(searches: History, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MOST", 3)
     for number in range(6):
-        searches.put(str(number), "ana", "", "x")
+        searches.put(str(number), "ana", "", f"x{number}")
         if number == 0:
             searches.rename("0", "ana", "first")
-    assert {entry.id for entry in searches.recent("ana", 9)} == {"0", "3", "4", "5"}
+    assert [entry.id for entry in searches.recent("ana", 9)] == ["5", "4", "3"]
+    assert [entry.id for entry in searches.named("ana")] == ["0"]
 
 
 def test_threads_share_it_and_a_file_outlives_the_process(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pages.ui.html import authors
 from pages.ui.questions import QUESTIONS, Rule, chosen_by
 from pages.ui.words import counted
 from search.errors import TriptychError
+from search.history import Entry
 from search.query.saving import from_json
 from search.types import Paper
 
@@ -20,7 +21,7 @@ PLACEHOLDER = (
 )
 FILE_TYPES = ["bib", "ris", "nbib", "enw", "xml", "cff", "pdf", "json", "txt"]
 RECENT = 5
-"""Searches that the start page lists."""
+"""Searches with a name, and as many without, that the start page lists."""
 WHAT_TO_TYPE = (
     "Words of the title, an author and a year (“smith 2019”), a DOI, an arXiv or PubMed id, or its web "
     "address. Small typing errors do not matter."
@@ -145,8 +146,7 @@ def _recent() -> None:
             icon=":material/fiber_new:",
         )
     named, latest = history.named(owner), history.recent(owner, RECENT)
-    shown = [*named, *(entry for entry in latest if not entry.name)][:RECENT]
-    if not shown:
+    if not named and not latest:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header("Your searches", anchor=False, width="content")
@@ -158,15 +158,36 @@ def _recent() -> None:
             args=(owner,),
         )
     with st.container(gap=None):
-        for entry in shown:
-            label = f"**{plain(entry.name)}** · " if entry.name else ""
-            label += plain(entry.title) or "Untitled"
-            when = f"{entry.last_used:%-d %B, %H:%M}"
-            if before and entry.name and (new := _new_in(state.build_id(), history.content(entry.id))):
-                when += f" · {new} new"
-            if st.button(f"{label}  :gray[{when}]", key=f"again-{entry.id}", type="tertiary"):
-                st.query_params["s"] = entry.id
-                st.rerun()
+        for entry in [*named[:RECENT], *latest]:
+            _offer(entry)
+    if len(named) > RECENT:
+        kept = st.selectbox(
+            "Kept by name",
+            named,
+            index=None,
+            format_func=lambda entry: one_line(f"{entry.name} · {entry.title}"),
+            placeholder=f"All {len(named)} searches kept by name",
+            label_visibility="collapsed",
+        )
+        if kept:
+            _open(kept.id)
+
+
+def _offer(entry: Entry) -> None:
+    """A search to be opened again; one with a name says how many of its results are new."""
+    label = f"**{plain(entry.name)}** · " if entry.name else ""
+    label += plain(entry.title) or "Untitled"
+    when = f"{entry.last_used:%-d %B, %H:%M}"
+    if entry.name and state.before():
+        new = _new_in(state.build_id(), state.history().content(entry.id))
+        when += f" · {new} new" if new else ""
+    if st.button(f"{label}  :gray[{when}]", key=f"again-{entry.id}", type="tertiary"):
+        _open(entry.id)
+
+
+def _open(id: str) -> None:
+    st.query_params["s"] = id
+    st.rerun()
 
 
 def _clear(owner: str) -> None:

@@ -87,6 +87,21 @@ def test_a_sentence_and_its_matches_light_up_together(visit: Visit) -> None:
     expect(page.locator(".pointed")).to_have_count(0)
 
 
+def test_the_sentences_stay_in_view_while_the_list_scrolls(visit: Visit) -> None:
+    visitor = visit().open()
+    page = visitor.page
+    page.get_by_label("Title and abstract").fill(
+        "Seals\n\n" + "We count all seals that lie on the ice. " * 30
+    )
+    visitor.press("Find papers")
+    page.locator(".item").nth(15).scroll_into_view_if_needed()
+    expect(page.get_by_role("heading", level=1).first).not_to_be_in_viewport()
+    expect(page.locator(".row").first).to_be_in_viewport()
+    page.locator(".row").last.scroll_into_view_if_needed()  # they scroll in a column of their own
+    expect(page.locator(".row").last).to_be_in_viewport()
+    expect(page.locator(".item").nth(15)).to_be_in_viewport()
+
+
 def test_paste_tick_avoid_export(visit: Visit, tmp_path: Path) -> None:
     visitor = visit().open()
     page = visitor.page
