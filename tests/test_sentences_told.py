@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pages.ui.questions import QUESTIONS
 from pages.ui.sentences import MOST_ROWS, describe, follow
 from pages.ui.state import Draft
 from search.types import Choice, Facet, QueryPaper, QuerySentence
@@ -89,3 +90,16 @@ def test_a_very_long_paper_is_drawn_in_part_and_says_so() -> None:
     assert len(shown["rows"]) == MOST_ROWS
     assert shown["more"].startswith("7 more sentences are not shown")
     assert describe(make_draft())["papers"][0]["more"] == ""
+
+
+def test_a_question_takes_what_may_be_meant_where_no_label_fits() -> None:
+    sure = QuerySentence("We count.", facet=Facet.METHOD)
+    doubted = QuerySentence("Errors fall.", facet=Facet.METHOD, or_facet=Facet.RESULT)
+    finding = QUESTIONS["Same finding"]
+    assert finding.choices(QueryPaper("Seals", (sure, doubted))) == [IGNORE, MATCH]
+    result = QuerySentence("Errors fell by a third.", facet=Facet.RESULT)
+    assert finding.choices(QueryPaper("Seals", (sure, doubted, result))) == [IGNORE, IGNORE, MATCH]
+    shown = describe(Draft(1, "id", (QueryPaper("Seals", (sure,)),), ""))
+    assert shown["questions"] == []  # one sentence is asked how it is meant
+    shown = describe(Draft(1, "id", (QueryPaper("Seals", (sure, sure)),), ""))
+    assert [each["matches"] for each in shown["questions"]] == [False, True, False, True, True]

@@ -151,3 +151,19 @@ def test_clusters_are_named_by_what_sets_them_apart() -> None:
     assert names[2] == ""
     by_method = terms.names_of_clusters(weighed, {0: 0, 1: 0, 2: 0, 4: 1}, panel=1)
     assert by_method == ["", ""]
+
+
+def test_no_cluster_is_named_by_a_part_of_another_name() -> None:
+    none: set[int] = set()
+    given = [
+        phrase("convolutional network", {0, 1, 2, 3, 4, 5, 6, 7, 8}, none, none),
+        phrase("gated convolutional network", {5, 6, 7, 8}, none, none),
+        phrase("noisy recordings", {5, 6, 7}, none, none),
+        phrase("random lattices", {9, 10, 11, 12}, none, none),
+    ]
+    weighed = terms.worth_showing(given, 13, (), lambda term: 0.0)
+    names = terms.names_of_clusters(weighed, dict(enumerate([0] * 5 + [1] * 4 + [2] * 4)))
+    assert "random lattices" in names[2]
+    first, second = (set(name.split(", ")) for name in names[:2])
+    assert "convolutional network" in first
+    assert second == {"noisy recordings"}

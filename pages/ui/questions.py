@@ -17,6 +17,21 @@ class Question:
     """The question in a few words."""
     told: str
     """Which sentences it matches and avoids."""
+    doubtful: Facet | None = None
+    """Where no label fits, sentences that may have this one are matched."""
+
+    def choices(self, paper: QueryPaper) -> list[Choice]:
+        """What it makes of each sentence."""
+        choices = [self.rule(sentence) for sentence in paper.sentences]
+        if self.doubtful is None or Choice.MATCH in choices:
+            return choices
+        may_be = [sentence.or_facet is self.doubtful for sentence in paper.sentences]
+        return [Choice.MATCH if matched else Choice.IGNORE for matched in may_be]
+
+    def ask(self, paper: QueryPaper) -> QueryPaper:
+        """The paper with its sentences chosen so."""
+        chosen = zip(paper.sentences, self.choices(paper), strict=True)
+        return replace(paper, sentences=tuple(replace(each, choice=choice) for each, choice in chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +66,12 @@ QUESTIONS: dict[str, Question] = {
         only(Facet.BACKGROUND, Facet.OBJECTIVE),
         "Who works on this problem?",
         "Matches background and objective.",
+        Facet.BACKGROUND,
     ),
     "Same method": Question(
         method, "Who goes about it the same way?", "Matches the method, and objectives that name it."
     ),
-    "Same finding": Question(only(Facet.RESULT), "Who found the same?", "Matches the results."),
+    "Same finding": Question(only(Facet.RESULT), "Who found the same?", "Matches the results.", Facet.RESULT),
     "This method elsewhere": Question(
         method_elsewhere,
         "Where else is this method used?",
@@ -78,9 +94,3 @@ READINGS: dict[str, Reading] = {
     ),
 }
 """For a title, a question or keywords, which are one sentence."""
-
-
-def chosen_by(paper: QueryPaper, rule: Rule) -> QueryPaper:
-    """The paper with every sentence's choice as the rule has it."""
-    sentences = (replace(each, choice=rule(each)) for each in paper.sentences)
-    return replace(paper, sentences=tuple(sentences))

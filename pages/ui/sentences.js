@@ -159,7 +159,9 @@ class View {
     const papers = this.data.papers.map((paper) => paper.rows.map((row) => ({ ...row })));
     for (const { ask, paper, sentence, number, ...change } of this.state.waiting) {
       const question = this.data.questions.findIndex((one) => one.name === ask);
-      if (question >= 0) for (const rows of papers) for (const row of rows) row.choice = row.asked[question];
+      if (question >= 0) papers.forEach((rows, one) => this.asked(question, one).forEach((choice, place) => {
+        rows[place].choice = choice;
+      }));
       const row = papers[paper]?.[sentence];
       if (row && change.facet && change.facet !== row.facet) row.doubt = null;
       if (row) Object.assign(row, change);
@@ -167,22 +169,26 @@ class View {
     return papers;
   }
 
+  // What a question makes of each sentence of a paper.
+  asked(question, paper) {
+    return this.data.papers[paper].asked[question];
+  }
+
   update() {
     const papers = this.expected();
     papers.forEach((rows, number) => rows.forEach((row, place) => {
       this.papers[number][place].update(row, this.state.weighs);
     }));
-    const shown = papers.flat();
-    this.data.questions.forEach((one, place) => {
-      const settled = !this.state.waiting.length;
-      const asked = settled ? one.asked : shown.every((row) => row.choice === row.asked[place]);
-      this.asking[place].setAttribute("aria-pressed", String(asked && one.matches));
-      this.asking[place].disabled = !one.matches;
-      this.asking[place].title = one.matches ? one.told : `${one.told} No sentence is labelled so: correct a label first.`;
+    this.data.questions.forEach((one, question) => {
+      const fits = (rows, number) => this.asked(question, number).every((choice, place) => choice === rows[place].choice);
+      const asked = this.state.waiting.length ? papers.every(fits) : one.asked;
+      this.asking[question].setAttribute("aria-pressed", String(asked && one.matches));
+      this.asking[question].disabled = !one.matches;
+      this.asking[question].title = one.matches ? one.told : `${one.told} No sentence is labelled so: correct a label first.`;
     });
     this.data.readings.forEach((one, place) => {
       const panel = (facet) => this.data.labels.find(([name]) => name === facet)[2];
-      this.asking[place].setAttribute("aria-pressed", String(panel(one.facet) === panel(shown[0].facet)));
+      this.asking[place].setAttribute("aria-pressed", String(panel(one.facet) === panel(papers[0][0].facet)));
     });
   }
 }

@@ -15,7 +15,7 @@ from pages.ui import state
 from pages.ui.components import component
 from pages.ui.escape import one_line
 from pages.ui.palette import LABELS, word
-from pages.ui.questions import QUESTIONS, READINGS, chosen_by
+from pages.ui.questions import QUESTIONS, READINGS
 from pages.ui.state import Draft
 from search.query.choosing import HIGHEST_WEIGHT
 from search.types import Choice, Facet, QueryPaper, QuerySentence, shown_panel
@@ -52,7 +52,7 @@ def _after(paper: QueryPaper, place: int, click: dict[str, Any]) -> QueryPaper:
     """A paper after one click; what a browser should not say changes nothing."""
     match click:
         case {"ask": str(name)} if name in QUESTIONS:
-            return chosen_by(paper, QUESTIONS[name].rule)
+            return QUESTIONS[name].ask(paper)
         case {"paper": number, "sentence": int(row)} if number == place and 0 <= row < len(paper.sentences):
             changed = _changed(paper.sentences[row], click)
             return replace(paper, sentences=(*paper.sentences[:row], changed, *paper.sentences[row + 1 :]))
@@ -85,16 +85,20 @@ def describe(draft: Draft) -> dict[str, Any]:
 
 
 def _questions(draft: Draft) -> list[dict[str, Any]]:
-    sentences = [sentence for paper in draft.papers for sentence in paper.sentences]
+    chosen = [sentence.choice for paper in draft.papers for sentence in paper.sentences]
+    asked = {
+        name: [choice for paper in draft.papers for choice in question.choices(paper)]
+        for name, question in QUESTIONS.items()
+    }
     return [
         {
             "name": name,
-            "line": asked.line,
-            "told": asked.told,
-            "matches": any(asked.rule(each) is Choice.MATCH for each in sentences),
-            "asked": all(asked.rule(each) is each.choice for each in sentences),
+            "line": question.line,
+            "told": question.told,
+            "matches": Choice.MATCH in asked[name],
+            "asked": asked[name] == chosen,
         }
-        for name, asked in QUESTIONS.items()
+        for name, question in QUESTIONS.items()
     ]
 
 
@@ -112,7 +116,8 @@ def _paper(paper: QueryPaper, number: int) -> dict[str, Any]:
         "more": f"{more:,} more sentences are not shown; the questions hold for them, too."
         if more > 0
         else "",
-        "rows": [_row(sentence) for sentence in paper.sentences[:MOST_ROWS]],
+        "rows": list(map(_row, paper.sentences[:MOST_ROWS])),
+        "asked": [question.choices(paper)[:MOST_ROWS] for question in QUESTIONS.values()],
     }
 
 
@@ -124,7 +129,6 @@ def _row(sentence: QuerySentence) -> dict[str, Any]:
         "doubt": [str(doubt), word(doubt).lower()] if doubt else None,
         "choice": str(sentence.choice),
         "weight": sentence.weight,
-        "asked": [str(asked.rule(sentence)) for asked in QUESTIONS.values()],
     }
 
 

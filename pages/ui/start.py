@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui import examples, faults, identifiers, links, state
 from pages.ui.escape import one_line, plain
 from pages.ui.html import authors
-from pages.ui.questions import QUESTIONS, Rule, chosen_by
+from pages.ui.questions import QUESTIONS, Question
 from pages.ui.words import counted
 from search.errors import TriptychError
 from search.history import Entry
@@ -82,10 +82,10 @@ def short_byline(paper: Paper) -> str:
     return " · ".join(part for part in (authors(paper), str(paper.year or "")) if part)
 
 
-def use(paper_id: str, rule: Rule | None = None) -> None:
+def use(paper_id: str, question: Question | None = None) -> None:
     """Begins with a paper of the corpus, all of it or the part a preset chooses."""
     paper = state.engine().example(paper_id)
-    state.start((chosen_by(paper, rule) if rule else paper,), "From the corpus")
+    state.start((question.ask(paper) if question else paper,), "From the corpus")
     st.rerun()
 
 
@@ -218,4 +218,4 @@ def _examples() -> None:
             st.markdown(f"**{example.ask}**")
             st.caption(plain(example.title))
             if st.button("Try it", key=f"example-{example.paper_id}", icon=":material/play_arrow:"):
-                use(example.paper_id, QUESTIONS[example.question].rule)
+                use(example.paper_id, QUESTIONS[example.question])

@@ -172,17 +172,23 @@ def names_of_clusters(
     used = counts.sum(axis=0) > 0
     phrases, counts = [each for each, is_used in zip(phrases, used, strict=True) if is_used], counts[:, used]
     weights = np.array([each.weight for each in phrases])
-    total, taken, names = counts.sum(axis=0), set[str](), []
-    for number in range(len(sizes)):
-        own = counts[number]
-        contrast = log_odds(own, total - own)
+    total, taken, names = counts.sum(axis=0), list[Weighed](), []
+    contrasts = np.array([log_odds(own, total - own) for own in counts])
+    home = contrasts.argmax(axis=0) if len(phrases) else np.zeros(0, int)
+    for number, (own, contrast) in enumerate(zip(counts, contrasts, strict=True)):
         least = max(FEWEST_PAPERS, COMMON_IN_CLUSTER * sizes[number])
-        score = np.where((contrast > 0) & (own >= least), weights * contrast, 0)
+        score = np.where((home == number) & (contrast > 0) & (own >= least), weights * contrast, 0)
         ranked = [phrases[k] for k in np.argsort(-score, kind="stable") if score[k] > 0]
-        chosen = distinct([each for each in ranked if each.phrase.text not in taken], NAMES)
-        taken |= {each.phrase.text for each in chosen}
+        new = [each for each in ranked if not any(_is_part(each, other) for other in taken)]
+        chosen = distinct(new, NAMES)
+        taken += chosen
         names.append(", ".join(each.phrase.text for each in chosen))
     return names
+
+
+def _is_part(one: Weighed, other: Weighed) -> bool:
+    """Whether one phrase is the other with a word more: "neural network", "deep neural network"."""
+    return one.meant <= other.meant or other.meant <= one.meant
 
 
 def distinct(ranked: Iterable[Weighed], most: int) -> list[Weighed]:
