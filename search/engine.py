@@ -434,7 +434,7 @@ class Engine:
             paper=records[0],
             score=score,
             likeness=calibration.in_words(score),
-            reason=give_reason(query, pairs),
+            reason=give_reason(query, pairs, self.words),
             pairs=pairs,
             evidence=matched.scores.evidence(place),
             duplicates=tuple(record.id for record in records[1:]),

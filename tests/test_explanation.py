@@ -82,7 +82,9 @@ def test_pairs_are_ordered_and_sum_to_one():
     assert found[0].share == pytest.approx(0.8 / 1.1)
     assert found[0].similarity == pytest.approx(0.8)
     assert (found[0].query_facet, found[0].facet) == (Facet.METHOD, Facet.METHOD)
-    assert give_reason(QUERY, found) == "Matches your method sentence 2: both mention “noisy labels”."
+    assert give_reason(QUERY, found, WORDS) == (
+        "Matches your method sentence 2, “We use pre-training on noisy labels”, with “Noisy labels are used”."
+    )
 
 
 def test_specks_are_not_shown():
@@ -91,21 +93,24 @@ def test_specks_are_not_shown():
     assert len(find_pairs(QUERY, PLACES, paper("a", "b", "c"), similarity, shares, WORDS)) == 2
 
 
-def test_a_match_without_shared_words_says_so():
+def test_a_match_without_shared_words_is_quoted_too():
     one = np.ones((2, 1), dtype=np.float32)
     found = find_pairs(QUERY, PLACES, paper("Quite different."), one, one / 2, WORDS)
-    assert give_reason(QUERY, found) == ("Matches your background sentence 1 in other words.")
+    said = "Matches your background sentence 1, “Data are scarce”, with “Quite different”."
+    assert give_reason(QUERY, found, WORDS) == said
 
 
 def test_free_text_and_several_papers_are_named_as_what_they_are():
     one = np.ones((1, 1), dtype=np.float32)
     free = Query((QueryPaper("", (QuerySentence("noisy labels", Facet.OTHER),)),))
     found = find_pairs(free, (Place(0, 0),), paper("Noisy labels."), one, one, WORDS)
-    assert give_reason(free, found) == "Matches your text: both mention “noisy labels”."
+    assert give_reason(free, found, WORDS) == "Matches your text, “noisy labels”, with “Noisy labels”."
 
     several = Query((*free.papers, *QUERY.papers))
     found = find_pairs(several, (Place(1, 1),), paper("Noisy labels."), one, one, WORDS)
-    assert give_reason(several, found) == "Matches method sentence 2 of “Asked”: both mention “noisy labels”."
+    assert give_reason(several, found, WORDS) == (
+        "Matches method sentence 2 of “Asked”, “We use pre-training on noisy labels”, with “Noisy labels”."
+    )
 
 
 def test_near_words_are_paired_once_and_never_with_themselves() -> None:

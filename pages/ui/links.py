@@ -135,4 +135,4 @@ def short_link(draft: state.Draft) -> str:
 
 def _address(query: str) -> str:
     page = urlsplit(st.context.url or "")
-    return urlunsplit((page.scheme, page.netloc, page.path, query, ""))
+    return urlunsplit((page.scheme, page.netloc, page.path or "/", query, ""))

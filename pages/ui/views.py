@@ -38,9 +38,9 @@ def _links(results: Results, draft: state.Draft) -> None:
     if not state.settings().session_library:
         st.markdown("**Short link.** For people who use this app; it shows the search as you leave it.")
         st.code(links.short_link(draft), language=None, wrap_lines=True)
-    st.markdown(
-        "**Link with everything inside.** It works wherever this corpus is. :red[It contains your text.]"
-    )
+    pasted = any(not paper.paper_id for paper in results.query.papers)
+    warning = " :red[It contains your text.]" if pasted else ""
+    st.markdown(f"**Link with everything inside.** It works wherever this corpus is.{warning}")
     if link := links.packed_link(results.query, results.build_id):
         st.code(link, language=None, wrap_lines=True)
     else:

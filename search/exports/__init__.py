@@ -51,9 +51,7 @@ def reason_in_words(query: Query, result: Result) -> str:
     several = len(query.papers) > 1
     title = query.papers[first.query_paper].title if several else ""
     whose = f"the {sentence} of “{title}”" if title else f"your {sentence}"
-    terms = ", ".join(f"“{term}”" for term in first.shared_terms)
-    both = f" (both mention {terms})" if terms else ""
-    return f"Matches {whose}: “{first.query_text}”{both}."
+    return f"Matches {whose}, “{first.query_text}”, with “{first.text}”."
 
 
 def cite(paper: Paper, format: str) -> str:

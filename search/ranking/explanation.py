@@ -1,6 +1,6 @@
 """Why a paper was found: its sentences beside the query's, the words they share, and one plain line.
 
-Nothing here is generated: every word of a reason is in both sentences or names a place in the query.
+Nothing here is generated: a reason quotes both sentences and names a place in the query.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from search.ranking import phrases
 from search.types import Facet, Pair, Paper, Query, shown_panel
 
 SMALLEST_SHARE = 0.02
@@ -22,6 +23,8 @@ MOST_PAIRS = 20
 """Most pairs shown for one paper; chosen by hand."""
 MOST_TERMS = 4
 """Most shared terms named for one pair; chosen by hand."""
+MOST_WORDS = 16
+"""Most words of a sentence that a reason quotes."""
 LEAST_COSINE = 0.01
 """Smallest cosine a pair is counted with, so that shares exist even where no cosine is positive."""
 COMMON = 1.5
@@ -76,7 +79,8 @@ class Words:
         A word whose idf is not above `common` says nothing about a match. `likeness` gives the cosines of
         two lists of words, where the encoder knows them.
         """
-        self._normalise, self._common = normalise, common
+        self.terms = lru_cache(maxsize=100_000)(normalise)
+        self._common = common
         self.likeness = likeness
         self.rarity = rarity
         self.term = lru_cache(maxsize=100_000)(self._term)
@@ -84,7 +88,7 @@ class Words:
 
     def _term(self, word: str) -> str:
         """The index term of a telling word, else nothing."""
-        parts = self._normalise(word)
+        parts = self.terms(word)
         term = parts[-1] if parts else ""  # the whole of a joined word comes last
         if len(term) < 2 or term.isdigit() or term in _FILLER or self.rarity(term) <= self._common:
             return ""
@@ -190,19 +194,19 @@ def near_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -> 
     return tuple(found)
 
 
-def give_reason(query: Query, pairs: Sequence[Pair]) -> str:
-    """One line in plain words, from the strongest pair."""
+def give_reason(query: Query, pairs: Sequence[Pair], words: Words) -> str:
+    """One line in plain words, with the phrases that match in the strongest pair."""
     if not pairs:
         return "Found by its words; no sentence stands out."
     first = pairs[0]
-    place = _name_place(query, first)
-    if not first.shared_terms and first.near_terms:
-        near = ", ".join(f"“{ours}” and “{theirs}”" for ours, theirs in first.near_terms[:2])
-        return f"Matches {place} in other words: {near}."
-    if not first.shared_terms:
-        return f"Matches {place} in other words."
-    terms = ", ".join(f"“{term}”" for term in first.shared_terms)
-    return f"Matches {place}: both mention {terms}."
+    ours = _phrase(first.query_text, first, [near for near, _ in first.near_terms], words)
+    theirs = _phrase(first.text, first, [near for _, near in first.near_terms], words)
+    return f"Matches {_name_place(query, first)}, “{ours}”, with “{theirs}”."
+
+
+def _phrase(text: str, pair: Pair, near: Sequence[str], words: Words) -> str:
+    parts = phrases.phrase(text, pair.shared_terms, words.terms, near, MOST_WORDS)
+    return "".join(part for part, _ in parts).rstrip(".")
 
 
 def _name_place(query: Query, pair: Pair) -> str:

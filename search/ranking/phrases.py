@@ -19,10 +19,16 @@ Terms = Callable[[str], Sequence[str]]
 """The terms of a word as search counts them."""
 
 
-def phrase(text: str, shared: Collection[str], terms_of: Terms, near: Collection[str] = ()) -> list[Segment]:
+def phrase(
+    text: str,
+    shared: Collection[str],
+    terms_of: Terms,
+    near: Collection[str] = (),
+    longest: int = LONGEST,
+) -> list[Segment]:
     """The phrase with most of the shared and near terms, cut into segments; dots where text is left out."""
     words, kinds = _read(text, shared, near, terms_of)
-    start, end = _window(words, [kind != PLAIN for kind in kinds])
+    start, end = _window(words, [kind != PLAIN for kind in kinds], longest)
     return [
         *([("… ", PLAIN)] if start else []),
         *_segments(words[start:end], kinds[start:end]),
@@ -46,24 +52,24 @@ def _read(
     return words, [min(each, default=PLAIN) for each in found]
 
 
-def _window(words: Sequence[str], hits: Sequence[bool]) -> tuple[int, int]:
+def _window(words: Sequence[str], hits: Sequence[bool], longest: int) -> tuple[int, int]:
     """Start and end of the first stretch with the most hits, begun at a clause where one is near."""
-    count = sum(hits[:LONGEST])
+    count = sum(hits[:longest])
     best, most = 0, count
-    for start in range(1, max(len(words) - LONGEST + 1, 1)):
-        count += hits[start + LONGEST - 1] - hits[start - 1]
+    for start in range(1, max(len(words) - longest + 1, 1)):
+        count += hits[start + longest - 1] - hits[start - 1]
         if count > most:
             best, most = start, count
-    if len(words) <= LONGEST:
+    if len(words) <= longest:
         return 0, len(words)
     if best <= REACH:
-        return 0, LONGEST
-    first = next((place for place in range(best, best + LONGEST) if place < len(hits) and hits[place]), best)
+        return 0, longest
+    first = next((place for place in range(best, best + longest) if place < len(hits) and hits[place]), best)
     for place in range(min(first, len(words) - 1), max(first - REACH, 0), -1):
         if words[place - 1].endswith(_CLAUSE_ENDS):
-            return place, min(place + LONGEST, len(words))
+            return place, min(place + longest, len(words))
     start = max(0, first - REACH)
-    return start, min(start + LONGEST, len(words))
+    return start, min(start + longest, len(words))
 
 
 def _segments(words: Sequence[str], kinds: Sequence[int]) -> list[Segment]:

@@ -155,6 +155,8 @@ def test_both_links_in_a_new_browser(visit: Visit, kind: str) -> None:
     first = visit().open().press("Try it")
     shown = first.titles()
     first.page.get_by_role("button", name="Link", exact=True).click()
+    expect(first.page.get_by_text("It contains your text.")).to_have_count(0)  # only the paper's id
+    expect(first.page.locator(".stCode > div").first).to_have_css("opacity", "1")  # the copy button's box
     link = first.page.locator("code", has_text=f"?{kind}").inner_text()
     second = visit()
     second.page.goto(link)
