@@ -23,7 +23,7 @@ from search.corpus.bm25 import number_of
 from search.corpus.manifest import Manifest, Segment, check_build
 from search.corpus.removed import Removed, read_removed
 from search.corpus.store import Snapshot
-from search.corpus.store.working import Stamps
+from search.corpus.store.merged import Stamps
 from search.errors import CorpusError
 
 WHOLE = 10_000

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import duckdb
 import pytest
 
-from search.corpus.store import Snapshot, Store, snapshot, tables, working
+from search.corpus.store import Snapshot, Store, record_table, snapshot, tables
 from search.library.files import Kept, ReadingList, dump_lists, load_lists
 from search.references import LISTS, from_dict, merge, pack, unpack
 from search.text.sentences import split_paper
@@ -96,7 +96,9 @@ def older(tmp_path):
     with Store.create(tmp_path / "new.duckdb") as store:
         store.add([paper])
         store.snapshot(tmp_path / "new-build.duckdb")
-    _write_older(tmp_path / "new.duckdb", tmp_path / "store.duckdb", working.KIND, working.LAYOUTS[1])
+    _write_older(
+        tmp_path / "new.duckdb", tmp_path / "store.duckdb", record_table.KIND, record_table.LAYOUTS[1]
+    )
     _write_older(tmp_path / "new-build.duckdb", tmp_path / "build.duckdb", snapshot.KIND, snapshot.LAYOUTS[1])
     return tmp_path
 

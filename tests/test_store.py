@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index_build.steps import labelled
-from search.corpus.store import AddReport, Snapshot, Store, working
+from search.corpus.store import AddReport, Snapshot, Store, merged
 from search.corpus.store.snapshot import FIELDS, SOURCES, VENUES, YEARS
 from search.corpus.store.writer import SnapshotWriter
 from search.errors import CorpusError
@@ -285,7 +285,7 @@ def test_what_is_removed_is_not_found_and_not_counted(tmp_path, snapshot):
 
 
 def test_papers_are_read_in_blocks_with_all_their_records(store, monkeypatch):
-    monkeypatch.setattr(working, "BLOCK", 2)
+    monkeypatch.setattr(merged, "BLOCK", 2)
     again = replace(SAW, id="other:1", source="other", sentences=(), abstract="", venue="Elsewhere")
     store.add([*PAPERS, replace(again, doi=SAW.doi)])
     stamps = store.stamps()

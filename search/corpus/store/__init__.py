@@ -5,7 +5,8 @@ the sentences of a paper lie together and in order, papers in the order of their
 its row in a memory-mapped array and a document's number in the lexical index are these rows.
 """
 
+from search.corpus.store.adding import AddReport
 from search.corpus.store.snapshot import Counts, Snapshot, StoredDocument
-from search.corpus.store.working import AddReport, Store
+from search.corpus.store.working import Store
 
 __all__ = ["AddReport", "Counts", "Snapshot", "Store", "StoredDocument"]
