@@ -18,7 +18,8 @@ from evaluation.collections import facet_positions, read_csfcube
 from evaluation.engine_under_test import whole_vector
 from evaluation.tables import table
 from search.corpus import duplicates
-from search.engine import SPARE, Engine
+from search.engine import Engine
+from search.engine.answering import SPARE
 from search.errors import InputError
 from search.query.choosing import choose_facet
 from search.ranking.candidates import DEPTH, PER_RESULT

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import search.engine
 from index_build.publish import describe_files
 from index_build.steps import build
 from index_build.verify import verify
@@ -25,7 +24,7 @@ from search.corpus.health import Health
 from search.corpus.manifest import check_build, read_manifest
 from search.corpus.store import Store
 from search.corpus.vector_file import MappedVectors, VectorFile
-from search.engine import Engine
+from search.engine import Engine, opening
 from search.errors import CorpusError, InputError
 from search.settings import Settings
 from search.types import Query
@@ -133,7 +132,7 @@ def test_reading_notices_what_the_background_has_not_reached(
 ) -> None:
     """Vectors and word scores are compared block by block: no answer comes from a bad one."""
     monkeypatch.setattr(health, "SMALL", -1)
-    monkeypatch.setattr(search.engine, "PATIENCE", 0.0)
+    monkeypatch.setattr(opening, "PATIENCE", 0.0)
     monkeypatch.setattr(Health, "start", lambda self: None)
     monkeypatch.setattr(Health, "wait", lambda self, seconds=None: True)
     folder = layout.current_build(corpus)

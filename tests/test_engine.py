@@ -254,7 +254,7 @@ def test_words_count_less_beside_the_larger_encoder(engine, monkeypatch):
     query = Query((queries.choose_facet(engine.example("tumours-sampling"), Facet.METHOD),), top=1)
     (plain,) = engine.search(query).results
     larger = replace(engine.manifest, encoder="all-mpnet-base-v2-aspects-c10ad63f-r1")
-    monkeypatch.setattr(engine, "manifest", larger)
+    monkeypatch.setattr(engine.stages, "manifest", larger)
     (less,) = engine.search(query).results
     assert less.paper.id == plain.paper.id
     assert less.evidence == plain.evidence

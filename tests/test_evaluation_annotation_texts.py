@@ -241,7 +241,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def _random_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("search.engine.load_encoder", lambda *_: RandomEncoder())
+    monkeypatch.setattr("search.engine.opening.load_encoder", lambda *_: RandomEncoder())
 
 
 @pytest.mark.usefixtures("_random_encoder")
