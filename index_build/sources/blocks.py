@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from index_build.markup import to_text
 from index_build.sources.records import doi_of
 from index_build.sources.rejects import Reason, Reject, attempt, reject
 from index_build.sources.streams import LIMIT, read_lines
@@ -52,6 +53,10 @@ class Layout:
     """What begins a line and stands within one where a file without a last line end was appended to."""
     harmless: re.Pattern[str] | None = None
     """Lines outside of records that need no mention: headers, counters, comments."""
+    tag: re.Pattern[str] | None = None
+    """A tag and its value, in formats that have them."""
+    once: frozenset[str] = frozenset()
+    """Tags that a record has only once: a second one shows a record whose first line is missing."""
 
 
 @dataclass(slots=True)
@@ -125,6 +130,20 @@ def _pieces(
             yield line.number, piece
 
 
+def read_tagged(stream: io.BufferedReader, name: str, layout: Layout) -> Iterator[Block | Reject]:
+    """The same for a format with tags, where records that lack their first line are told apart, too."""
+    for block in read_blocks(stream, name, layout):
+        if isinstance(block, Reject) or layout.tag is None:
+            yield block
+        else:
+            yield from _split_headless(block, layout.tag, layout.once, name)
+
+
+def first_values(values: Mapping[str, list[str]]) -> dict[str, str]:
+    """The first value of each tag that is not empty, as plain text."""
+    return {tag: to_text(next(filter(None, texts), "")) for tag, texts in values.items()}
+
+
 def values_of(block: Block, tag: re.Pattern[str]) -> defaultdict[str, list[str]]:
     """All values of each tag. Lines without a tag go on with the value before, and stay lines of it."""
     values: defaultdict[str, list[str]] = defaultdict(list)
@@ -135,21 +154,27 @@ def values_of(block: Block, tag: re.Pattern[str]) -> defaultdict[str, list[str]]
             name = found[1]
             values[name].append(found[2].strip())
         elif name and line.strip():
-            values[name][-1] += "\n" + line.strip()
+            values[name][-1] = _joined(values[name][-1], line.strip())
     return values
 
 
-def split_headless(
-    block: Block | Reject, tag: re.Pattern[str], once: frozenset[str], name: str
+_CUT = re.compile(r"[^\W_]-\Z")
+_GOES_ON = re.compile(r"(?!(?:and|or|to|und|et|y)\b)[^\W_]")
+
+
+def _joined(text: str, line: str) -> str:
+    """Two lines of a value; one that was broken behind a hyphen ("COVID-", "19") is one word again."""
+    return text + line if _CUT.search(text) and _GOES_ON.match(line) else f"{text}\n{line}"
+
+
+def _split_headless(
+    block: Block, tag: re.Pattern[str], once: frozenset[str], name: str
 ) -> Iterator[Block | Reject]:
     """The block, cut at the blank line before each record that lacks its first line.
 
     Such a record shows by a tag that records have only `once`. One without a blank line before it shows by
     another title.
     """
-    if isinstance(block, Reject):
-        yield block
-        return
     for whole in _split_at_blanks(block, tag, once):
         for part in _split_at_titles(whole, tag, once):
             yield part

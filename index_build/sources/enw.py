@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, first_values, papers_of, read_tagged, values_of
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.records import arxiv_of, doi_of, pmid_of, url_of, year_of
 from index_build.sources.references import date_of
@@ -16,28 +16,23 @@ from search.types import Paper, Reference
 
 _TAG = re.compile(r"^\s{0,3}(%[0-9A-Z@!?#$&()*+<=>\[\]~^])(?:[ \t]+|$)(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"%T", "%0"}),
     start=re.compile(r"^\s*%0(?:\s|$)"),
     inside=_TAG,
     seam=re.compile(r"%0 (?:Journal|Book|Conference|Thesis|Report|Generic|Web|Electronic)[ A-Za-z]{0,30}$"),
     harmless=re.compile(r"^\s*\d+\.?\s*$"),
 )
-_ONCE = frozenset({"%T", "%0"})
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:
     """A paper; notes (%Z) are the user's own and are not read."""
     values = values_of(block, _TAG)
-    first = {tag: to_text(next(filter(None, texts), "")) for tag, texts in values.items()}
-    get = first.get
+    get = first_values(values).get
     links = [text for value in values["%U"] for text in value.split()]
     accession = get("%M", "")
     numbers = [get("%R", ""), accession, *links]

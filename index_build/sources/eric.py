@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, first_values, papers_of, read_tagged, values_of
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.records import doi_of, url_of, year_of
 from index_build.sources.references import date_of
@@ -16,30 +16,24 @@ from search.types import Paper, Reference
 
 _TAG = re.compile(r"\s{0,2}([A-Z]{2,4}) {0,2}- ?(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"TI"}),
     start=re.compile(r"^\s*OWN ?- ?ERIC"),
     inside=re.compile(r"[A-Z]{2,4} {0,2}- ?\S"),
     seam=re.compile(r"OWN ?- ERIC\s{0,3}$"),
     harmless=re.compile(r"^\s*+\d*+[.:]?\s*+$"),
 )
 _PAGES = re.compile(r"^p(?=\d)")
-_ONCE = frozenset({"TI"})
-"""A tag that a record has only once."""
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:
     """A paper under its number in ERIC ("EJ1234567"), with the descriptors as its fields."""
     values = values_of(block, _TAG)
-    first = {tag: to_text(next(filter(None, texts), "")) for tag, texts in values.items()}
-    get = first.get
+    get = first_values(values).get
     number = get("OID") or get("AN", "")
     links = [text for tag in ("LID", "AID") for value in values[tag] for text in value.split()]
     return paper_of(

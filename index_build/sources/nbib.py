@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, papers_of, read_tagged, values_of
 from index_build.sources.names import tidy_names
 from index_build.sources.pubmed import title_of
 from index_build.sources.records import complete, doi_of, name_paper, pmid_of, unique, year_of
@@ -19,23 +19,18 @@ from search.types import Kind, Paper, Reference
 
 _TAG = re.compile(r"\s{0,2}([A-Z]{2,4}) {0,2}- ?(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"OWN", "STAT", "TI", "JT", "TA", "DP"}),
     start=re.compile(r"^\s*PMID ?-"),
     inside=re.compile(r"[A-Z]{2,4} {0,2}- ?\S"),
     seam=re.compile(r"PMID- \d{1,9}\s{0,3}$"),
     harmless=re.compile(r"^\s*\d+[.:]?\s*$"),
 )
-_ONCE = frozenset({"OWN", "STAT", "TI", "JT", "TA", "DP"})
-"""Tags that a record has only once."""
 _INITIALS = re.compile(r"^(.+) ([A-Z]{1,4})$")
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:

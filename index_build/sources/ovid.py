@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, first_values, papers_of, read_tagged, values_of
 from index_build.sources.names import split_names
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.pubmed import title_of
@@ -33,6 +33,8 @@ _NAMES = {
 }  # fmt: skip
 """The names of fields, in lower case and without punctuation, and their tags."""
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"TI"}),
     start=re.compile(r"^<\d{1,7}>\s*(?:\Z|of\b)"),
     harmless=re.compile(r"^\s*(?:Database: |Search Strategy:|-{5,}|\d+\s|Ovid )"),
 )
@@ -40,17 +42,10 @@ _JOURNAL = re.compile(r"([^.;]{2,200})\.\s")
 _PLACE = re.compile(r"(?<![\d.])(\d{1,4})\(([^()]{1,20})\)(?::|, ?(?:pp?\. ?)?|;)? ?(\w{1,8}(?:-\w{1,8})?)?")
 _INITIALS = re.compile(r"^(.{2,60}) ([A-Z][A-Z.-]{0,6})$")
 _HEADING_QUALIFIER = re.compile(r"\s?/.*|\[.{0,60}\]|\*")
-_ONCE = frozenset({"TI"})
-"""A tag that a record has only once."""
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for whole in split_headless(block, _TAG, _ONCE, name)
-        for part in _split_at_titles(whole)
-    )
+    blocks = (part for whole in read_tagged(stream, name, LAYOUT) for part in _split_at_titles(whole))
     return papers_of(blocks, name, to_paper)
 
 
@@ -68,8 +63,7 @@ def _split_at_titles(block: Block | Reject) -> Iterator[Block | Reject]:
 
 def to_paper(block: Block) -> Paper:
     values = _values(block)
-    first = {tag: to_text(next(filter(None, texts), "")) for tag, texts in values.items()}
-    get = first.get
+    get = first_values(values).get
     source, number = get("SO", ""), get("UI") or get("AN", "")
     journal = get("JN") or get("JT") or _leading(source)
     place = _PLACE.search(source)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, first_values, papers_of, read_tagged, values_of
 from index_build.sources.papers import kind_of, pages_of, paper_of
 from index_build.sources.records import arxiv_of, doi_of, pmid_of, url_of, year_of
 from index_build.sources.references import date_of
@@ -16,6 +16,8 @@ from search.types import Paper, Reference
 
 _TAG = re.compile(r"^([A-Z][A-Z0-9])[ \t]+(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"T1"}),
     start=re.compile(r"^RT[ \t]+[A-Z]"),
     inside=re.compile(r"^(?:SR|ID|A1|T1|JF|YR|AB|K1|DO|LK|OL|UL|AN|VO|IS|SP)[ \t]+\S"),
     seam=re.compile(
@@ -23,24 +25,16 @@ LAYOUT = Layout(
     ),
     harmless=re.compile(r"^\s*+(?:\d++\.?|<[^<>]{0,40}>|ER)?\s*+$"),
 )
-_ONCE = frozenset({"T1"})
-"""A tag that a record has only once."""
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:
     """A paper; notes (NO) are the user's own and are not read."""
     values = values_of(block, _TAG)
-    first = {tag: to_text(next(filter(None, texts), "")) for tag, texts in values.items()}
-    get = first.get
+    get = first_values(values).get
     links = [text for tag in ("UL", "LK") for value in values[tag] for text in value.split()]
     accession, number = get("AN", ""), " ".join(values["SN"])
     editors = [to_text(name) for tag in ("A2", "ED") for name in values[tag]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, papers_of, read_tagged, values_of
 from index_build.sources.names import tidy_names
 from index_build.sources.pubmed import title_of
 from index_build.sources.records import (
@@ -28,14 +28,14 @@ from search.types import Kind, Paper, Reference
 
 _TAG = re.compile(r"^\s*([A-Z][A-Z0-9])(?:  -|[ \t]{0,2}-(?:\s|$))(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"TI", "T1", "DO", "PY"}),
     start=re.compile(r"^\s*TY[ \t]{0,2}-"),
     end=re.compile(r"^\s*ER[ \t]{0,2}-"),
     inside=_TAG,
     seam=re.compile(r"TY  - {1,3}[A-Z]{3,6}\s{0,3}$"),
     harmless=re.compile(r"^\s*(?:EF\s*$|\d+\.?\s*$|Record #\d+ of \d+\s*$|(?:Provider|Database|Content) ?:)"),
 )
-_ONCE = frozenset({"TI", "T1", "DO", "PY"})
-"""Tags that a record has only once."""
 _TITLES = ("TI", "T1", "CT", "BT", "ST")
 _JOURNALS = ("JF", "T2", "BT", "JO", "JA", "J2", "J1")
 """Embase has the name in full under JF and short under JO."""
@@ -45,12 +45,7 @@ _ISSN_ONLY = re.compile(r"\d{4}-?\d{3}[\dXx]")
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:

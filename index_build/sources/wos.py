@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.blocks import Block, Layout, papers_of, read_blocks, split_headless, values_of
+from index_build.sources.blocks import Block, Layout, papers_of, read_tagged, values_of
 from index_build.sources.names import tidy_names
 from index_build.sources.records import complete, doi_of, name_paper, pmid_of, texts_of, unique, year_of
 from index_build.sources.references import editors_of, kind_of_words, make_reference, others, page_range
@@ -17,23 +17,18 @@ from search.types import Kind, Paper, Reference
 
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: |$)(.*)", re.DOTALL)
 LAYOUT = Layout(
+    tag=_TAG,
+    once=frozenset({"TI"}),
     start=re.compile(r"PT [A-Z]\b"),
     end=re.compile(r"ER\s*$"),
     inside=re.compile(r"(?!EF\b|ER\b|FN |VR )[A-Z][A-Z0-9] \S"),
     seam=re.compile(r"(?:(?<=^EF)|(?<=^ER))(?:FN |PT [A-Z]\s{0,3}$)"),
     harmless=re.compile(r"(?:FN |VR |EF\s*$|ER\s*$)"),
 )
-_ONCE = frozenset({"TI"})
-"""A tag that a record has only once."""
 
 
 def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
-    blocks = (
-        part
-        for block in read_blocks(stream, name, LAYOUT)
-        for part in split_headless(block, _TAG, _ONCE, name)
-    )
-    return papers_of(blocks, name, to_paper)
+    return papers_of(read_tagged(stream, name, LAYOUT), name, to_paper)
 
 
 def to_paper(block: Block) -> Paper:
