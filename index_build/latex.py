@@ -211,8 +211,12 @@ class _Converter:
         return (" " if after_word else "") + name + (" " if follower[:1].isalnum() else "")
 
     def _accent(self, mark: str) -> str:
-        letter = self._argument()
-        return letter[:1] + mark + letter[1:] if len(letter.strip()) == 1 else letter
+        """The letter with the mark, behind the marks it has: Vietnamese letters have two."""
+        argument = self._argument()
+        letter = argument.rstrip()
+        if not letter or not all(map(unicodedata.combining, letter[1:])):
+            return argument
+        return letter + mark + argument[len(letter) :]
 
     def _skip_space(self) -> None:
         token = self._next()

@@ -74,7 +74,7 @@ SPACES = {
 SWITCHES = frozenset(
     """
     rm bf it sl sc sf tt em cal frak bm boldmath left right big Big bigg Bigg bigl bigr Bigl Bigr limits
-    nolimits displaystyle textstyle scriptstyle scriptscriptstyle scriptsize small footnotesize large
+    nolimits relax displaystyle textstyle scriptstyle scriptscriptstyle scriptsize small footnotesize large
     normalsize centering protect noindent ensuremath mathop mathrm mathbf mathit mathsf mathtt mathcal
     mathscr mathfrak mathnormal text textrm textbf textit textsf texttt textsc textsl textup textmd
     textnormal emph underline mbox hbox boldsymbol url operatorname pmb Bbb bold xspace

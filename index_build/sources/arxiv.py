@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from index_build.markup import latex_text
 from index_build.sources.arxiv_categories import field_names
-from index_build.sources.json_records import Record, read_json
+from index_build.sources.json_answers import Record
+from index_build.sources.json_records import read_json
 from index_build.sources.names import tidy_names
 from index_build.sources.records import (
     arxiv_of,

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from index_build.sources import generic
-from index_build.sources.json_records import Record, read_json
+from index_build.sources.json_answers import Record
+from index_build.sources.json_records import read_json
 from index_build.sources.records import object_of
 from index_build.sources.rejects import Reject
 from search.types import Paper

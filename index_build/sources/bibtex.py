@@ -41,7 +41,10 @@ _COLLECTIONS = frozenset(
     "proceedings book collection mvbook mvproceedings mvcollection periodical reference".split()
 )
 """Entries of which others are parts."""
-_INHERITED = "year date publisher editor series volume school institution".split()
+_INHERITED = (
+    "year date month publisher address location editor series volume number edition isbn issn organization "
+    "school institution language langid eventtitle"
+).split()
 MOST_WAITING = 10_000
 """Entries that are held until the one they are part of has come, which BibTeX wants after them."""
 _KEYWORD = re.compile(r"(?:[^{},;]|\{(?:[^{}]|\{[^{}]*\})*\})+")
@@ -255,6 +258,7 @@ def _keywords(text: str) -> tuple[str, ...]:
 
 def _names(text: str) -> Iterator[str]:
     """Names as "Family, Given"; one that is wholly in braces is a group and stays as it is."""
+    text = _LAST_AND.sub("", text)
     persons = [each for name in split_multiple_persons_names(text) for each in _apart(name)]
     if len(persons) == 1 and "{" not in text and _is_a_list(text):
         yield from tidy_names(split_names(latex_text(text)))  # not BibTeX's way to part names
@@ -268,7 +272,9 @@ def _names(text: str) -> Iterator[str]:
             yield from tidy_names([latex_text(person)])
             continue
         family, given, suffix = (" ".join(words) for words in (parts.von + parts.last, parts.first, parts.jr))
-        if is_suffix(given) and not suffix:  # "Given Family, Jr."
+        if is_suffix(given) and suffix:  # "Family, Given, Jr."
+            given, suffix = suffix, given
+        elif is_suffix(given):  # "Given Family, Jr."
             parts = parse_single_name_into_parts(person.rpartition(",")[0])
             family, given, suffix = " ".join(parts.von + parts.last), " ".join(parts.first), given
         if person.startswith("{") and not given:
@@ -283,6 +289,8 @@ def _apart(person: str) -> list[str]:
     """A name without the number that DBLP gives namesakes; Cochrane joins several names by commas."""
     person = _NAMESAKE.sub("", person).rstrip(", ")
     parts = [] if "{" in person else person.split(",")
+    if len(parts) > 1 and all(map(_IS_WHOLE.match, map(str.strip, parts))):
+        return parts
     if len(parts) < 4 or len(parts) % 2:
         return [person]
     return [
@@ -290,12 +298,17 @@ def _apart(person: str) -> list[str]:
     ]
 
 
+_IS_WHOLE = re.compile(r"[A-Z]\.(?:[ -]?[A-Z]\.){0,3} ?[^\W\d_a-z][^\W\d_]")
+"""A name with its initials first, which commas part: "A. Author, B. Bee and C. Cee"."""
+_LAST_AND = re.compile(r"(?<!\s)\s+and\s*$")
 _NAMESAKE = re.compile(r"(?<=[^\W\d]) \d{4}$")
 
 
 def _is_a_list(text: str) -> bool:
     """Whether commas or semicolons part names; "Family, Jr., Given" is one."""
     parts = text.split(",")
+    if len(parts) == 2 and len(split_names(text)) == 2:
+        return True
     return ";" in text or len(parts) > 3 or (len(parts) == 3 and not is_suffix(parts[1].strip()))
 
 

@@ -6,7 +6,8 @@ import io
 from collections.abc import Iterator
 
 from index_build.markup import to_text
-from index_build.sources.json_records import Record, read_json
+from index_build.sources.json_answers import Record
+from index_build.sources.json_records import read_json
 from index_build.sources.papers import kind_of, paper_of
 from index_build.sources.records import (
     authors_of,
@@ -20,7 +21,7 @@ from index_build.sources.records import (
     year_of,
 )
 from index_build.sources.rejects import Reject
-from search.types import Paper, Reference
+from search.types import Kind, Paper, Reference
 
 _DATES = ("published-print", "issued", "published", "published-online", "posted", "created")
 
@@ -34,25 +35,31 @@ def to_paper(record: Record) -> Paper:
     title, subtitle = to_text(_first(get("title"))), to_text(_first(get("subtitle")))
     doi = doi_of(get("DOI"))
     date, year = _date(record)
-    venue = _first(get("container-title")) or _institution(record)
+    containers = [to_text(text) for text in texts_of(get("container-title"))]
+    kind = kind_of(plain(get("type")))
+    series = (
+        containers.pop(0) if kind in (Kind.CHAPTER, Kind.PROCEEDINGS_PAPER) and len(containers) > 1 else ""
+    )
+    venue = next(iter(containers), "") or to_text(_institution(record))
     return paper_of(
         "crossref",
         f"{title}: {subtitle}" if title and subtitle and subtitle not in title else title,
         to_text(plain(get("abstract"))),
         authors=authors_of(get("author")) or authors_of(get("editor")),
         year=year,
-        venue=to_text(venue),
+        venue=venue,
         fields=texts_of(get("subject")),
         doi=doi,
         url=url_of(object_of(object_of(get("resource")).get("primary")).get("URL")) or url_of(get("URL")),
         reference=Reference(
-            kind=kind_of(plain(get("type"))),
+            kind=kind,
             genre=plain(get("degree")) or _first(get("degree")),
             date=date,
             volume=plain(get("volume")),
             issue=plain(get("issue")),
             pages=plain(get("page")),
             number=plain(get("article-number")),
+            series=series,
             edition=plain(get("edition-number")),
             publisher=to_text(plain(get("publisher"))),
             place=plain(get("publisher-location")),

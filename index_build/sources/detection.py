@@ -24,7 +24,7 @@ _XML = {
     "dblp": re.compile(r"<dblp(?:person)?\b"),
     "zotero-rdf": re.compile(r"<rdf:RDF\b|<bib:(?:Article|Book)\b"),
     "atom": re.compile(r"<(?:\w{1,20}:)?entry\b"),
-    "jats": re.compile(r"<(?:article-meta|pmc-articleset)\b|<front>"),
+    "jats": re.compile(r"<(?:\w{1,20}:)?(?:article-meta|pmc-articleset)\b|<(?:\w{1,20}:)?front>"),
     "acl": re.compile(r"\A(?>.*?<collection\b).*?<(?:volume|event)\b", re.DOTALL),
 }
 """What shows each format, the surest first: records of one may hold words of another."""

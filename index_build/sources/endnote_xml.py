@@ -49,7 +49,10 @@ def to_paper(record: Any) -> Paper:
         fields=texts_of(record, "keywords/keyword"),
         doi=doi_of(place) or next((doi_of(url) for url in urls if "doi.org/" in url), ""),
         arxiv_id=next((arxiv_of(text) for text in (accession, place) if "arxiv" in text.lower()), ""),
-        pmid=_pmid(accession, text_of(record, "remote-database-name")),
+        pmid=_pmid(
+            accession,
+            f"{text_of(record, 'remote-database-name')} {text_of(record, 'remote-database-provider')}",
+        ),
         url=next(filter(None, map(url_of, urls)), ""),
         reference=Reference(
             kind=kind_of(kind_name),

@@ -44,7 +44,7 @@ def to_paper(block: Block) -> Paper:
         authors=[to_text(name) for name in values["%A"]] or editors,
         year=year_of(get("%D")) or year_of(get("%8")),
         venue=get("%J") or get("%B", ""),
-        fields=[to_text(word) for text in values["%K"] for word in re.split(r"[\n;]", text)],
+        fields=_keywords(values["%K"]),
         doi=doi_of(get("%R")) or next((doi_of(link) for link in links if "doi.org/" in link), ""),
         arxiv_id=next((arxiv_of(text) for text in numbers if "arxiv" in text.lower()), ""),
         pmid=pmid_of(accession) if any(word in accession.lower() for word in ("pmid", "pubmed")) else "",
@@ -67,3 +67,9 @@ def to_paper(block: Block) -> Paper:
             key=get("%F", "") or accession,
         ),
     )
+
+
+def _keywords(texts: list[str]) -> list[str]:
+    """One a line, or all in one line, with commas where there is nothing else between them."""
+    words = [to_text(word) for text in texts for word in re.split(r"[\n;]", text)]
+    return words[0].split(",") if len(words) == 1 else words

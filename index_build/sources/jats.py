@@ -100,23 +100,26 @@ def _name(contributor: Any) -> str:
 
 
 def _date(meta: Any) -> str:
-    """The date of publication as far as it is known, ISO 8601."""
+    """The date of publication as far as it is known, ISO 8601; a year alone gives way to a day in it."""
     dates = list(meta.iterfind("pub-date"))
     kinds = [found.get("pub-type") or found.get("date-type") or "" for found in dates]
     ranked = sorted(
         zip(kinds, dates, strict=True),
         key=lambda pair: _DATES.index(pair[0]) if pair[0] in _DATES else len(_DATES),
     )
-    for _, found in ranked:
-        if year_of(year := text_of(found, "year")):
-            return "-".join([year, *_month_and_date_of(text_of(found, "month"), text_of(found, "day"))])
-    return ""
+    known = ["-".join(_parts_of_date(found)) for _, found in ranked]
+    first = next(filter(None, known), "")
+    return next((date for date in known if len(date) > 4 and date.startswith(first)), first)
 
 
-def _month_and_date_of(month: str, day: str) -> list[str]:
-    if not month.isdecimal() or not 1 <= int(month) <= 12:
+def _parts_of_date(date: Any) -> list[str]:
+    year, month, day = (text_of(date, part) for part in ("year", "month", "day"))
+    if not year_of(year):
         return []
-    return [f"{int(month):02}", *([f"{int(day):02}"] if day.isdecimal() and 1 <= int(day) <= 31 else [])]
+    if not month.isdecimal() or not 1 <= int(month) <= 12:
+        return [year]
+    has_day = day.isdecimal() and 1 <= int(day) <= 31
+    return [year, f"{int(month):02}", *([f"{int(day):02}"] if has_day else [])]
 
 
 def _pmcid(text: str) -> str:

@@ -9,7 +9,7 @@ from index_build.markup import in_one_line
 from search.names import divide, is_initials, is_suffix
 
 _AND = re.compile(r",? and |,? & | et al\.?$")
-_ADDED = re.compile(r"(?<!\s)\s*\(\d{5,}\)$|(?<=\w),? et al\.?$|(?<=\.),? et al\.?$")
+_ADDED = re.compile(r"(?<!\s)\s*\(\d{5,}\)$|(?<=\w)(?:\.\.\.|…)$|(?<=\w),? et al\.?$|(?<=\.),? et al\.?$")
 """What databases write behind a name: its number, or that there are more."""
 _OF_CHINA = re.compile(r"[\u4e00-\u9fff]{2,4}")
 """A whole name without a space."""
@@ -72,12 +72,20 @@ def _is_one_name(parts: list[str]) -> bool:
     if len(parts) != 2:
         return False
     first, second = parts
+    if _is_family_first(first) and _is_family_first(second):  # "Family AB, Family CD"
+        return False
     if _is_given(second) or first[:1].islower():
         return True
     if " " not in first and not is_initials(first) and not is_initials(second.split()[0]):
         return True
     alone = " " not in first or not (is_initials(first.split()[-1]) or is_initials(first.split()[0]))
     return alone and " " not in second
+
+
+def _is_family_first(text: str) -> bool:
+    """Whether a text ends with initials behind something that is more than initials: "Family AB", "LEE J"."""
+    words = text.split()
+    return len(words) > 1 and len(words[0]) > 2 and not words[0].endswith(".") and is_initials(words[-1])
 
 
 def _is_given(text: str) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from index_build.markup import latex_text
-from index_build.sources import marc, mods
+from index_build.sources import jats, marc, mods
 from index_build.sources.arxiv import journal_of
 from index_build.sources.arxiv_categories import field_names
 from index_build.sources.names import split_names
@@ -39,6 +39,8 @@ def to_paper(metadata: Any, key: str) -> Paper:
     record = metadata[0] if len(metadata) else metadata
     if record.tag in ("arXiv", "arXivRaw"):
         return _from_arxiv(record)
+    if record.tag == "article" and record.find("front") is not None:
+        return jats.to_paper(record.find("front"), dict(record.attrib))
     if record.tag == "mods":
         return mods.to_paper(record)
     if record.tag == "record" and record.find("datafield") is not None:

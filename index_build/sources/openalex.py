@@ -6,7 +6,8 @@ import io
 from collections.abc import Iterator, Mapping
 
 from index_build.markup import to_text
-from index_build.sources.json_records import Record, read_json
+from index_build.sources.json_answers import Record
+from index_build.sources.json_records import read_json
 from index_build.sources.names import tidy_names
 from index_build.sources.records import (
     arxiv_of,

@@ -39,7 +39,9 @@ LAYOUT = Layout(
     harmless=re.compile(r"^\s*(?:Database: |Search Strategy:|-{5,}|\d+\s|Ovid )"),
 )
 _JOURNAL = re.compile(r"([^.;]{2,200})\.\s")
-_PLACE = re.compile(r"(?<![\d.])(\d{1,4})\(([^()]{1,20})\)(?::|, ?(?:pp?\. ?)?|;)? ?(\w{1,8}(?:-\w{1,8})?)?")
+_PLACE = re.compile(
+    r"(?<![\d.])(\d{1,4})\(([^()]{1,20})\)(?::|, ?(?:pp?\. ?)?|;| \((?=pp))? ?(?:pp )?(\w{1,8}(?:-\w{1,8})?)?"
+)
 _INITIALS = re.compile(r"^(.{2,60}) ([A-Z][A-Z.-]{0,6})$")
 _HEADING_QUALIFIER = re.compile(r"\s?/.*|\[.{0,60}\]|\*")
 

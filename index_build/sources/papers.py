@@ -18,6 +18,10 @@ _MORE_KINDS = {
     "electronicbook": Kind.BOOK, "ebook": Kind.BOOK, "thesisdissertation": Kind.THESIS,
     "unpublishedwork": Kind.MANUSCRIPT, "softwarecode": Kind.SOFTWARE, "journalarticles": Kind.ARTICLE,
     "booksectionchapter": Kind.CHAPTER, "dissertationthesisunpublished": Kind.THESIS,
+    "reportsresearch": Kind.REPORT, "reportsdescriptive": Kind.REPORT, "reportsevaluative": Kind.REPORT,
+    "reportsgeneral": Kind.REPORT, "dissertationsthesesdoctoraldissertation": Kind.THESIS,
+    "dissertationsthesesmasterthese": Kind.THESIS, "collectedworksproceeding": Kind.PROCEEDINGS,
+    "speechesmeetingpaper": Kind.PROCEEDINGS_PAPER, "unpublishedmaterial": Kind.MANUSCRIPT,
 }  # fmt: skip
 """Words for kinds that only these formats have, without spaces and the like."""
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -73,6 +77,6 @@ def paper_of(
             url=url,
             source=source,
             sections=find_sections(abstract) if sections is None else sections,
-            reference=make_reference(**as_dict(reference)),
+            reference=make_reference(**as_dict(reference) | {"editors": tidy_names(reference.editors)}),
         )
     )

@@ -85,7 +85,7 @@ _DOI = re.compile(
 )
 _ANGLES = re.compile(
     r"\\ifmmode[<>]\\else\\text(less|greater)\\fi(?:\{\})?|\\ensuremath\{([<>])\}|"
-    r"\{?\\text(less|greater)(?:\{\}|\}| )?|\{?\$(<|>)\$\}?|\\?&(?:amp;)?(lt|gt);|%3([CE])",
+    r"\{?\\text(less|greater)(?:\{\}|\}| )?|\{?\$(<|>)\$\}?|\\?&(?:amp;)?(lt|gt|#60|#62|#x3c|#x3e);|%3([CE])",
     re.IGNORECASE,
 )
 
@@ -106,7 +106,7 @@ def doi_of(value: object) -> str:
 def _angle(written: re.Match[str]) -> str:
     """An angle bracket as LaTeX, HTML or an address writes it."""
     kind = next(filter(None, written.groups()))
-    return "<" if kind.lower() in ("less", "<", "lt", "c") else ">"
+    return "<" if kind.lower() in ("less", "<", "lt", "c", "#60", "#x3c") else ">"
 
 
 _ARXIV = re.compile(r"(?<![\d.])(\d{4}\.\d{4,5}|(?<![a-z-])[a-z-]++(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)")

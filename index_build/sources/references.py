@@ -122,7 +122,7 @@ _LANGUAGES = {
         "fr": "french fre fra francais français", "es": "spanish spa espanol español",
         "it": "italian ita italiano",
         "pt": "portuguese por brazilian portugues português", "nl": "dutch dut nld", "ru": "russian rus",
-        "zh": "chinese chi zho", "ja": "japanese jpn", "ko": "korean kor", "pl": "polish pol",
+        "zh": "chinese chi zho 中文", "ja": "japanese jpn", "ko": "korean kor", "pl": "polish pol",
         "cs": "czech cze ces",
         "sv": "swedish swe", "da": "danish dan", "no": "norwegian nor", "fi": "finnish fin",
         "hu": "hungarian hun",
@@ -227,8 +227,9 @@ _KINDS = {
         "systematic review|comment|journal|journal paper|ieee journals|ieee journal article|correction|"
         "book review|business article|magazines|ieee magazines|peer review|retraction",
         Kind.PROCEEDINGS_PAPER: "proceedings paper|proceedings article|paper conference|conference paper|"
-        "conferencepaper|conference|conference proceeding|conference proceedings|conference article|"
-        "inproceedings|ieee conferences|conference review|meeting abstract|congress|congresses",
+        "conferencepaper|chapter conferencepaper|conference|conference proceeding|conference proceedings|"
+        "conference article|inproceedings|ieee conferences|conference review|meeting abstract|congress|"
+        "congresses",
         Kind.PROCEEDINGS: "proceedings|proceedings series",
         Kind.CHAPTER: "chapter|book chapter|booksection|book section|book part|booksection|incollection|"
         "inbook|reference book chapter|book track",
@@ -244,7 +245,8 @@ _KINDS = {
         Kind.STANDARD: "standard|standards|ieee standards",
         Kind.PRESENTATION: "presentation|speech|poster|abstract|talk",
         Kind.ENTRY: "encyclopedia entry|encyclopedia article|encyclopediaarticle|reference entry|"
-        "dictionary entry|dictionaryentry|entry encyclopedia|entry dictionary|entry",
+        "chapter referenceworkentry|dictionary entry|dictionaryentry|entry encyclopedia|entry dictionary|"
+        "entry",
         Kind.NEWS: "news|newspaper article|newspaperarticle|magazine article|magazinearticle|"
         "article newspaper|article magazine|news item|news article",
         Kind.WEB_PAGE: "web page|webpage|website|blog post|blogpost|post weblog|post|forumpost|online",

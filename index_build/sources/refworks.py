@@ -14,7 +14,8 @@ from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject
 from search.types import Paper, Reference
 
-_TAG = re.compile(r"^([A-Z][A-Z0-9])[ \t]+(.*)", re.DOTALL)
+_TAG = re.compile(r"^([A-Z][A-Z0-9]|vo(?= \d))[ \t]+(.*)", re.DOTALL)
+"""CNKI writes the tag of volumes in small letters."""
 LAYOUT = Layout(
     tag=_TAG,
     once=frozenset({"T1"}),
@@ -43,18 +44,18 @@ def to_paper(block: Block) -> Paper:
         "refworks",
         get("T1", ""),
         to_text(" ".join(values["AB"])),
-        authors=[to_text(name) for name in values["A1"]] or editors,
+        authors=[to_text(name) for text in values["A1"] for name in text.split(";")] or editors,
         year=year_of(get("YR")) or year_of(get("FD")),
         venue=full or get("T2") or short,
         fields=[to_text(word) for text in values["K1"] for word in re.split(r"[\n;]", text)],
         doi=doi_of(get("DO")) or next((doi_of(link) for link in links if "doi.org/" in link), ""),
         arxiv_id=next((arxiv_of(text) for text in (accession, *links) if "arxiv" in text.lower()), ""),
-        pmid=pmid_of(accession) if any(word in accession.lower() for word in ("pmid", "pubmed")) else "",
+        pmid=pmid_of(accession) if _is_pubmed(f"{accession} {get('DS', '')}") else "",
         url=next(filter(None, map(url_of, links)), ""),
         reference=Reference(
-            kind=kind_of(*get("RT", "").split(","), get("RT", "")),
+            kind=kind_of(get("RT", ""), *get("RT", "").split(",")),
             date=date_of(get("FD", "")) or date_of(f"{get('FD', '')} {get('YR', '')}"),
-            volume=get("VO", ""),
+            volume=get("VO", "") or get("vo", ""),
             issue=get("IS", ""),
             pages=pages_of(get("SP", ""), get("OP", "")),
             series=get("T3", ""),
@@ -65,7 +66,12 @@ def to_paper(block: Block) -> Paper:
             short_venue=short if full else "",
             issn=(number,),
             isbn=(number,),
-            language=get("LA") or get("OL", "").partition(" (")[0],
+            language=get("LA", "").rstrip(";") or get("OL", "").partition(" (")[0],
             key=get("ID", "") or accession,
         ),
     )
+
+
+def _is_pubmed(text: str) -> bool:
+    """Whether an accession number, with the name of its database, is PubMed's."""
+    return any(word in text.lower() for word in ("pmid", "pubmed", "medline"))

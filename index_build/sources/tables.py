@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from index_build.sources import generic
 from index_build.sources.charsets import decode
-from index_build.sources.json_records import Record, convert
+from index_build.sources.json_answers import Record
+from index_build.sources.json_records import convert
 from index_build.sources.names import split_joined
 from index_build.sources.pubmed import title_of
 from index_build.sources.records import is_nothing, plain

@@ -13,7 +13,7 @@ from index_build.sources.records import arxiv_of, doi_of, full_name, pmid_of, ur
 from index_build.sources.references import date_of
 from index_build.sources.rejects import Reject, attempt
 from index_build.sources.xml_records import Element, read_elements, text_of, texts_of
-from search.types import Paper, Reference
+from search.types import Kind, Paper, Reference
 
 _WORKS = tuple(
     "Article Book BookSection Document Report Thesis Manuscript Description Patent Data Letter "
@@ -74,7 +74,10 @@ def to_paper(work: Any, whole: Any = None) -> Paper:
     date = text_of(work, "date")
     extra = text_of(work, "description")
     url = next(filter(None, map(url_of, [*texts_of(work, "identifier/URI/value"), *own_ids])), "")
-    venue = "" if whole is None else text_of(whole, "title")
+    kind = kind_of(text_of(work, "itemType"), str(work.tag))
+    is_preprint = whole is None and kind is Kind.PREPRINT
+    server = text_of(work, "publisher//name") if is_preprint else ""
+    venue = server if whole is None else text_of(whole, "title")
     return paper_of(
         "zotero-rdf",
         text_of(work, "title"),
@@ -84,11 +87,11 @@ def to_paper(work: Any, whole: Any = None) -> Paper:
         venue=venue or text_of(work, "presentedAt//title"),
         fields=texts_of(work, "subject/AutomaticTag/value") + _plain_subjects(work),
         doi=next((doi_of(text) for text in own_ids + ids if doi_of(text)), ""),
-        arxiv_id=arxiv_of(url.partition("arxiv.org/abs/")[2]),
+        arxiv_id=arxiv_of(url.partition("arxiv.org/abs/")[2]) or _arxiv_number(text_of(work, "number")),
         pmid=pmid_of(extra.partition("PMID:")[2].strip().partition(" ")[0]) if "PMID:" in extra else "",
         url=url,
         reference=Reference(
-            kind=kind_of(text_of(work, "itemType"), str(work.tag)),
+            kind=kind,
             date=date_of(date),
             volume=_either(parts, "volume"),
             issue=_either(parts, "issue") or _either(parts[1:], "number"),
@@ -107,6 +110,10 @@ def to_paper(work: Any, whole: Any = None) -> Paper:
             key=text_of(work, "citationKey"),
         ),
     )
+
+
+def _arxiv_number(text: str) -> str:
+    return arxiv_of(text) if text.lower().startswith("arxiv:") else ""
 
 
 def _either(parts: list[Any], path: str) -> str:

@@ -57,7 +57,7 @@ def _record(key: str, citation: Citation) -> str:
         ("TI", paper.title),
         *(() if editors_alone(paper) else (("AU", str(divide_for_print(name))) for name in paper.authors)),
         ("PY", str(paper.year or "")),
-        ("T2", container_of(paper) if kind in _PARTS else place_in(paper)),
+        *_places(paper, kind),
         *_printed(paper, kind),
         ("DO", paper.doi),
         ("AN", arxiv or pmid),
@@ -72,6 +72,16 @@ def _record(key: str, citation: Citation) -> str:
     # A tag lasts until the line ends, so a line break in a value would start a wrong one.
     body = "".join(f"{tag}  - {one_line(value)}\n" for tag, value in lines if value.strip())
     return body + "ER  - \n\n"
+
+
+def _places(paper: Paper, kind: Kind) -> list[tuple[str, str]]:
+    """What it stands in; where a conference has a name of its own, that of the proceedings goes under C3.
+
+    So EndNote and Zotero read a paper of a conference.
+    """
+    where = container_of(paper) if kind in _PARTS else place_in(paper)
+    event = paper.reference.event if kind is Kind.PROCEEDINGS_PAPER else ""
+    return [("T2", event), ("C3", where)] if event else [("T2", where)]
 
 
 def _printed(paper: Paper, kind: Kind) -> list[tuple[str, str]]:
@@ -98,7 +108,6 @@ def _printed(paper: Paper, kind: Kind) -> list[tuple[str, str]]:
         ("ET", reference.edition),
         ("PB", reference.publisher or (paper.venue if kind in (Kind.THESIS, Kind.REPORT) else "")),
         ("CY", reference.place),
-        ("C3", reference.event if kind is Kind.PROCEEDINGS_PAPER else ""),
         *(("ED", str(divide_for_print(name))) for name in reference.editors),
         ("J2", reference.short_venue),
         *(("SN", number) for number in (*reference.issn, *reference.isbn)),
