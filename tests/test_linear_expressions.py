@@ -44,14 +44,14 @@ NOT_FOREIGN = {
     "pages/ui/guard.py": "its text is Streamlit's own page",
 }
 HANDED_ON = {
-    "index_build/sources/json_records.py _COLON": "matched at one place by _Window.peek",
+    "index_build/sources/json_records.py _COLON": "matched at one place by Window.peek",
 }
 """Expressions that go to a function which matches them at one place only."""
 MADE_LATER = {
     "index_build/markup.py": "made when the module is loaded, and collected",
     "index_build/filters.py": "made of words that the command line gives",
     "index_build/sources/xml_records.py": "the name of a tag, then one character",
-    "index_build/sources/json_records.py": "the name of a field, with bounded white space around it",
+    "index_build/sources/json_window.py": "the name of a field, with bounded white space around it",
 }
 """Modules that put expressions together in functions, where none can be collected, and why that is fine."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from index_build.sources.charsets import decode
-from index_build.sources.tables import find_header
+from index_build.sources.table_columns import find_header
 
 _KEY = re.compile(r'"([\w-]+)"\s*:')
 _SENTENCES = re.compile(r'"abstract"\s*:\s*\[\s*"')

@@ -180,6 +180,8 @@ def _by_value(
             number += 1
             if not window.recover(error, first_key):
                 return
+    if opened:  # cut between two records
+        yield reject(name, line.place if line else f"record {number}{origin}", Reason.UNFINISHED)
 
 
 def _is_whole(window: Window) -> bool:

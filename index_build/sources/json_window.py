@@ -16,6 +16,8 @@ _SCAN = 4 * CHUNK
 _BETWEEN = re.compile(r"[\s,\ufeff]*")
 _BRACKET = re.compile(r'[{}\[\]"]')
 _REST_OF_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_NEXT_KEY = re.compile(r'(?=\{\s{0,200}"[^"{}]{1,80}"\s{0,20}:)')
+"""The next object, behind words that stand between values."""
 _NEXT_OBJECT = re.compile(r"[}\]][\s,\[\ufeff]*+(?=\{)")
 
 
@@ -80,14 +82,16 @@ class Window:
         if end > 0:
             self.at = end
             return True
+        is_stray = self.text[self.at : self.at + 1].isalpha()
         self.at = min(self.at + max(1, good), len(self.text))
         key = re.escape(json.dumps(first_key, ensure_ascii=False))
-        following = re.compile(rf"\{{\s{{0,200}}{key}\s{{0,20}}:") if first_key else _NEXT_OBJECT
+        following = _NEXT_KEY if is_stray else _NEXT_OBJECT
+        following = re.compile(rf"(?=\{{\s{{0,200}}{key}\s{{0,20}}:)") if first_key else following
         while not (match := following.search(self.text, self.at)):
             self.at = max(self.at, len(self.text) - CHUNK)
             if not self.grow():
                 return False
-        self.at = match.start() if first_key else match.end()
+        self.at = match.end()
         return True
 
     def _balanced_end(self) -> int:

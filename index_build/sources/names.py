@@ -52,6 +52,8 @@ def _split_at_commas(text: str) -> list[str]:
     if text.count(".") == 1 and text.endswith("."):  # PubMed's tables: "Family AB, Family CD."
         parts[-1] = parts[-1].removesuffix(".")
     pairs = list(zip(parts[::2], parts[1::2], strict=False))
+    if all(map(_is_family_first, parts)):
+        return parts
     if len(parts) % 2 == 0 and (
         all(map(_is_given, parts[1::2])) or not any(" " in part or "." in part for part in parts)
     ):

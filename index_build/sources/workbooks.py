@@ -15,7 +15,8 @@ from lxml import etree
 from index_build.sources.json_records import convert
 from index_build.sources.rejects import Reason, Reject, reject
 from index_build.sources.streams import read_whole
-from index_build.sources.tables import Header, header_of, record_of, to_paper
+from index_build.sources.table_columns import Header, header_of
+from index_build.sources.table_rows import record_of, to_paper
 from search.types import Paper
 
 LARGEST = 100_000_000
