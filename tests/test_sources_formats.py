@@ -128,7 +128,14 @@ def test_damaged_and_other_archives() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("papers.bib", "@misc{a, title = {Rain}}")
-    assert told(out.getvalue()) == ["file: not a format that can be read"]
+        archive.writestr("notes/readme.txt", "A letter.")
+        archive.writestr("__MACOSX/._papers.bib", "x")
+    assert told(out.getvalue()) == ["Rain", "file: not a format that can be read"]
+    assert told(out.getvalue()[:-30]) == ["file: compressed file is damaged or cut off"]
+    outer = io.BytesIO()
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("inner.zip", out.getvalue())
+    assert told(outer.getvalue()) == ["file: not a format that can be read"]
 
 
 # -- variants of the other formats

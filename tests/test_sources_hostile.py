@@ -291,8 +291,8 @@ def test_an_empty_file(tmp_path: Path, content: bytes) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x89PNG\r\n" + bytes(range(256)), b"PK\x03\x04" + bytes(99), b"A letter.\nYours", b"<html></html>"],
-    ids=["image", "zip", "letter", "page"],
+    [b"\x89PNG\r\n" + bytes(range(256)), b"A letter.\nYours", b"<html></html>"],
+    ids=["image", "letter", "page"],
 )  # fmt: skip
 def test_content_that_is_no_known_format(content: bytes) -> None:
     (reject,) = read_bytes(content, "papers.bib")

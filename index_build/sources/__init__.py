@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from index_build.sources.archives import read_archive
 from index_build.sources.detection import detect
 from index_build.sources.rejects import Reason, Reject, log, reject
 from index_build.sources.streams import CHUNK, Damaged, unpack
@@ -30,6 +32,7 @@ FORMATS = {
     "csv": "tables",
     "datacite": "datacite",
     "dblp": "dblp",
+    "ebsco": "ebsco",
     "endnote-xml": "endnote_xml",
     "enw": "enw",
     "eric": "eric",
@@ -107,17 +110,22 @@ def _read_file(path: Path, on_bytes: Callable[[int], None] | None) -> Iterator[P
         yield reject(str(path), "file", Reason.UNREADABLE, str(error))
 
 
-def read_stream(raw: io.RawIOBase | io.BytesIO, name: str) -> Iterator[Paper | Reject]:
+def read_stream(
+    raw: io.RawIOBase | io.BytesIO, name: str, archived: bool = False
+) -> Iterator[Paper | Reject]:
     """The papers of an open file, closed in the end; after a damage, one reject says where it broke off.
 
     No file ends an import: a reader that fails outside of a record leaves one reject with the last place.
+    An archive within an archive (`archived`) is not opened.
     """
     count = 0
     try:
         with unpack(raw) as stream:
             head = stream.peek(CHUNK)
             kind = detect(head, name)
-            if kind in FORMATS:
+            if kind == "zip" and not archived:
+                yield from read_archive(raw, name, partial(read_stream, archived=True))
+            elif kind in FORMATS:
                 for item in _read_format(kind, stream, name):
                     count += 1
                     yield item

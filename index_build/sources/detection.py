@@ -18,6 +18,7 @@ _XML = {
     "oai": re.compile(r"<(?:\w{1,20}:)?(?:OAI-PMH|ListRecords|GetRecord)\b"),
     "pubmed": re.compile(r"<(?:PubmedArticleSet|PubmedArticle|PubmedBookArticle|MedlineCitation)\b"),
     "endnote-xml": re.compile(r"<record>\s{0,20}<(?:database|source-app|rec-number|foreign-keys|ref-type)\b"),
+    "ebsco": re.compile(r"<header\s[^<>]{0,300}\bshortDbName="),
     "mods": re.compile(r"<(?:\w{1,20}:)?mods(?:Collection)?\b"),
     "marcxml": re.compile(r"<(?:\w{1,20}:)?(?:datafield|controlfield)\s+(?:tag|ind)"),
     "tei": re.compile(r"<(?:\w{1,20}:)?(?:TEI|teiCorpus|teiHeader)\b"),
@@ -40,20 +41,22 @@ _TAGGED = {
 }
 """What each record begins with; a line or two of another format may stand in any file."""
 _CFF = re.compile(r"^cff-version:", re.MULTILINE)
-_WORKBOOK = re.compile(rb"xl/|\[Content_Types\]\.xml|_rels/")
+_WORKBOOK = re.compile(
+    rb"xl/(?:_rels|workbook|worksheets|styles|theme|sharedStrings)|\[Content_Types\]\.xml|_rels/"
+)
 _ZOTERO = re.compile(r'"itemType"\s*:\s*"[a-zA-Z]')
 _TITLE = re.compile(r"(?:TI|T1)  - \S")
 
 
 def detect(head: bytes, name: str) -> str:
-    """The name of the format as in FORMATS, or "unknown"; the start of the unpacked file decides.
+    """The name of the format as in FORMATS, "zip", or "unknown"; the start of the unpacked file decides.
 
     The name of the file only helps where the content alone does not, as with a table of one column.
     """
     if b"%PDF-" in head[:1024]:
         return "pdf"
     if head.startswith(b"PK\x03\x04"):
-        return "xlsx" if _WORKBOOK.search(head) else "unknown"
+        return "xlsx" if _WORKBOOK.search(head) else "zip"
     text = decode(head).lstrip("\ufeff \t\r\n")
     if text[:1] in ("{", "["):
         return _detect_json(text)

@@ -480,9 +480,26 @@ def xlsx(titles: Sequence[str]) -> bytes:
     return workbook([["Exported by hand"], names, *rows])
 
 
+def ebsco(titles: Sequence[str]) -> str:
+    people = "".join(f"<au>{name}</au>" for name in AUTHORS)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<records>\n'
+        + _xml(
+            titles,
+            '<rec resultID="{n}"><header shortDbName="a9h" longDbName="Academic Search" uiTerm="10{n}"><controlInfo>'
+            f"<bkinfo/><jinfo><jtl>{VENUE}</jtl><issn>12345678</issn></jinfo><pubinfo>"
+            '<dt year="2020" month="05" day="03">May2020</dt><vid>7</vid><iid>2</iid></pubinfo><artinfo>'
+            '<ui type="doi">10.1000/w.{n}</ui><ppf>10</ppf><ppct>10</ppct><tig><atl>{t}.</atl></tig>'
+            f"<aug>{people}</aug><sug><subj>rain</subj></sug><ab>{ABSTRACT}</ab><doctype>Article</doctype>"
+            "</artinfo><language>English</language></controlInfo></header></rec>\n",
+        )
+        + "</records>"
+    )
+
+
 MAKERS = {
     "atom": atom, "biorxiv": biorxiv, "cff": cff, "crossref": crossref, "datacite": datacite, "dblp": dblp,
-    "endnote-xml": endnote_xml, "enw": enw, "eric": eric, "europe-pmc": europe_pmc, "jats": jats,
+    "ebsco": ebsco, "endnote-xml": endnote_xml, "enw": enw, "eric": eric, "europe-pmc": europe_pmc, "jats": jats,
     "marcxml": marcxml, "mods": mods, "oai": oai, "ovid": ovid, "refworks": refworks, "tei": tei,
     "xlsx": xlsx, "zotero": zotero, "zotero-rdf": zotero_rdf,
 }  # fmt: skip
