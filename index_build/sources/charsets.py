@@ -159,9 +159,26 @@ def _is_japanese(sample: bytes) -> bool:
     return sum("\u3041" <= sign <= "\u3096" for sign in letters) > len(letters) / 5
 
 
+def meant(line: bytes, text: str, other: Guess) -> str:
+    """A line that is UTF-8 by chance in a file of another encoding: two Chinese letters look like two others.
+
+    In UTF-8, the letters of Asia take three bytes each.
+    """
+    if other.encoding not in _OF_ASIA or any(letter >= "\u0800" for letter in text):
+        return text
+    try:
+        found = line.decode(other.encoding)
+    except UnicodeDecodeError:
+        return text
+    return found if any("\u3040" <= letter <= "\ud7a3" for letter in found) else text
+
+
+_OF_ASIA = ("gb18030", "cp932", "euc_kr", "big5", "euc_jp")
+
+
 def _is_meant(sample: bytes, encoding: str) -> bool:
     """Whether an encoding of Asia gives its signs: a degree sign and a letter also make a pair of bytes."""
-    if encoding not in ("gb18030", "cp932", "euc_kr", "big5", "euc_jp"):
+    if encoding not in _OF_ASIA:
         return True
     text = sample.decode(encoding, "replace")
     return sum("\u3040" <= sign <= "\ud7a3" for sign in text) > 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from index_build.sources.charsets import Guess, decode, guess
+from index_build.sources.charsets import Guess, decode, guess, meant
 from index_build.sources.rejects import Reason, Reject, reject
 
 LIMIT = 10_000_000
@@ -169,6 +169,8 @@ def read_lines(stream: io.BufferedReader, name: str) -> Iterator[Line | Reject]:
             continue
         try:
             text = line.decode("utf-8")
+            if other is not None and not line.isascii():
+                text = meant(line, text, other)
         except UnicodeDecodeError:
             if other is None:
                 other = guess(line + stream.peek(CHUNK))

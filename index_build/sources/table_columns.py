@@ -160,10 +160,11 @@ def _columns(names: list[str]) -> dict[str, tuple[int, ...]]:
     }
     if len(found["venue"]) > 1 and "source" in names:  # there, Scopus writes "Scopus"
         found["venue"] = tuple(place for place in found["venue"] if names[place] != "source")
+    if _program(names) == "wos" and "ca" in names:
+        found["groups"] = (names.index("ca"),)
     if _program(names) == "wos" and "id" in names:
         found["id"] = tuple(place for place in found["id"] if names[place] != "id")
         found["keywords"] += (names.index("id"),)
-        found["groups"] = (names.index("ca"),) if "ca" in names else ()
     return {field: places for field, places in found.items() if places}
 
 

@@ -16,7 +16,7 @@ from search.types import Paper
 
 FEWEST = 3
 """Rows at the top that must begin with the name of a field, so that a table is taken to stand on its side."""
-_NEXT_FIELD = re.compile(r'\n"[A-Z][A-Z ]{1,60}","')
+_NEXT_FIELD = re.compile(r'\n"?[A-Z][A-Z ]{1,60}"')
 """What a cell holds whose quote has no end."""
 
 
