@@ -310,3 +310,34 @@ def test_angles_of_dois_as_numbers(angles: tuple[str, str]) -> None:
 
 def test_an_archive_is_no_workbook() -> None:
     assert detect(b"PK\x03\x04 papers.bib with the letters xl/ in it", "x.zip") == "zip"
+
+
+def test_a_link_to_openalex_does_not_make_a_list_of_references_one_of_openalex() -> None:
+    text = (
+        '[{"id": "a", "type": "article-journal", "title": "Rain", "author": [{"family": "Author", "given": "Ada"}], '
+        '"issued": {"date-parts": [[2020]]}, "URL": "https://openalex.org/W1"}]'
+    )
+    assert detect(text.encode(), "x.json") == "csl-json"
+    assert read_one(text).authors == ("Author, Ada",)
+
+
+def test_a_key_that_looks_like_a_doi_is_none() -> None:
+    assert read_one("id,title\nbibtex:10.1145/3290605-419cd4c5,Rain\n", "x.csv").doi == ""
+    assert read_one('{"id": "10.1145/3290605", "title": "Rain"}').doi == "10.1145/3290605"
+
+
+def test_names_and_dois_in_lists_of_ads() -> None:
+    paper = read_one(
+        '{"title": ["Rain"], "pub": "Journal of Rain", "doi": ["10.3847/1"], "author": ["Author, Ada"]}'
+    )
+    assert (paper.title, paper.venue, paper.doi) == ("Rain", "Journal of Rain", "10.3847/1")
+
+
+def test_a_work_of_crossref_with_one_text_for_its_journal() -> None:
+    text = '{"DOI": "10.1000/1", "title": "Rain", "container-title": "Rain, Hail; Snow", "is-referenced-by-count": 1}'
+    assert read_one(text).venue == "Rain, Hail; Snow"
+
+
+def test_inventors_in_tables_of_lens() -> None:
+    table = "Display Key,Title,Applicants,Inventors\nUS 1 B2,Rain maker,RAIN CO,AUTHOR ADA B;;BEE BEA\n"
+    assert read_one(table, "x.csv").authors == ("AUTHOR, ADA B", "BEE, BEA")

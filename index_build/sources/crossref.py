@@ -35,7 +35,7 @@ def to_paper(record: Record) -> Paper:
     title, subtitle = to_text(_first(get("title"))), to_text(_first(get("subtitle")))
     doi = doi_of(get("DOI"))
     date, year = _date(record)
-    containers = [to_text(text) for text in texts_of(get("container-title"))]
+    containers = [to_text(text) for text in _each(get("container-title"))]
     kind = kind_of(plain(get("type")))
     series = (
         containers.pop(0) if kind in (Kind.CHAPTER, Kind.PROCEEDINGS_PAPER) and len(containers) > 1 else ""
@@ -74,9 +74,13 @@ def to_paper(record: Record) -> Paper:
     )
 
 
+def _each(value: object) -> list[str]:
+    """The texts in a list, in which Crossref gives most of them, or the one text."""
+    return list(filter(None, map(plain, value if isinstance(value, list) else [value])))
+
+
 def _first(value: object) -> str:
-    """The first of several texts; Crossref gives most of them in lists."""
-    return next(filter(None, map(plain, value)), "") if isinstance(value, list) else plain(value)
+    return next(iter(_each(value)), "")
 
 
 def _institution(record: Record) -> str:

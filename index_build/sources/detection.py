@@ -9,7 +9,7 @@ from index_build.sources.table_columns import find_header
 
 _KEY = re.compile(r'"([\w-]+)"\s*:')
 _SENTENCES = re.compile(r'"abstract"\s*:\s*\[\s*"')
-_OPENALEX = re.compile(r'"abstract_inverted_index"|"https?://openalex\.org/W\d')
+_OPENALEX = re.compile(r'"id"\s{0,9}:\s{0,9}"https?://openalex\.org/W\d')
 _CSL_TYPE = re.compile(
     r'"type"\s*:\s*"(?:article(?:-journal|-magazine|-newspaper)?|paper-conference|chapter|book|thesis|report|'
     r'webpage|manuscript|dataset|software|patent|standard|speech|document|entry-encyclopedia)"'
@@ -89,7 +89,7 @@ def _detect_json(text: str) -> str:
         return "zotero"
     if "authors_parsed" in keys or {"submitter", "categories"} <= keys:
         return "arxiv"
-    if _OPENALEX.search(text):
+    if "abstract_inverted_index" in keys or (_OPENALEX.search(text) and "issued" not in keys):
         return "openalex"
     if "paper_id" in keys and _SENTENCES.search(text):
         return "csfcube"

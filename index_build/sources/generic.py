@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,13 +36,16 @@ def read(stream: io.BufferedReader, name: str) -> Iterator[Paper | Reject]:
     return read_json(stream, name, to_paper)
 
 
+_IS_DOI = re.compile(r"doi:|10\.|https?://(?:dx\.)?doi\.org/", re.IGNORECASE)
+
+
 def to_paper(record: Record) -> Paper:
     """A paper from the usual names; sentences and their labels are kept where the record has them."""
     get = record.get
     title = to_text(first_text(record, "title", "display_name"))
     abstract, sentences = abstract_of(record)
     own_id = id_of(get("id"), get("paper_id"), get("_id"))
-    doi = doi_of(get("doi") or get("DOI") or own_id)
+    doi = doi_of(first_text(record, "doi", "DOI")) or (doi_of(own_id) if _IS_DOI.match(own_id) else "")
     arxiv_id = arxiv_of(get("arxiv_id") or (own_id if own_id.startswith("arxiv:") else ""))
     pmid = pmid_of(get("pmid") or (own_id if own_id.startswith("pmid:") else ""))
     fields = unique(texts_of(get("fields") or get("categories") or get("keywords")))
@@ -52,7 +56,7 @@ def to_paper(record: Record) -> Paper:
             abstract=abstract,
             authors=authors_of(get("authors") or get("author")),
             year=year_of(get("year") or get("date") or get("published")),
-            venue=to_text(first_text(record, "venue", "journal", "booktitle")),
+            venue=to_text(first_text(record, "venue", "journal", "booktitle", "pub")),
             fields=fields,
             doi=doi,
             arxiv_id=arxiv_id,
