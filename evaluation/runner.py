@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.collections import Collection, PoolQuery, data_hash, summarise
 from evaluation.error_report import report
-from evaluation.levels import count_levels, describe_levels
+from evaluation.levels import count_levels, describe_levels, read_levels
 from evaluation.methods import Options, default_methods, rank
 from evaluation.metrics import POOL_MEASURES, Found, Values
 from evaluation.results import save, write_json
@@ -77,7 +77,7 @@ def evaluate(collection: Collection, args: argparse.Namespace, most: int | None 
         shown = "triptych" if "triptych" in measured.scores else next(iter(measured.scores))
         print("\n" + report(collection, queries, shown, measured.scores[shown]))
     if args.levels and "triptych" in measured.scores:
-        print("\n" + describe_levels(queries, measured.scores["triptych"]))
+        print("\n" + describe_levels(read_levels(queries, measured.scores["triptych"], collection.papers)))
     write(args, measured, collection, queries)
     return 0
 
@@ -166,7 +166,9 @@ def write(
             "significance": against,
         }
         if "triptych" in measured.scores and any(query.facet for query in queries):
-            more["levels"] = count_levels(queries, measured.scores["triptych"])
+            more["levels"] = count_levels(
+                read_levels(queries, measured.scores["triptych"], collection.papers)
+            )
         slug = "" if args.encoder == "default" else "-" + re.sub(r"[^\w.]+", "-", args.encoder)
         name = f"{collection.name}-{args.split}{slug}"
         encoder, data = load_encoder(args.encoder).id, data_hash(collection.papers.values(), queries)

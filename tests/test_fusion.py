@@ -89,6 +89,21 @@ def test_words_begin_where_the_levels_say(total, word):
     assert calibration.in_words(calibration.readable(total)) is word
 
 
+@pytest.mark.parametrize(
+    ("fields", "total", "word"),
+    [
+        (("Physics",), 0.7, Likeness.UNRELATED),
+        (("Mathematics", "Computer Science"), 0.7, Likeness.UNRELATED),
+        (("Computer Science", "Mathematics"), 0.7, Likeness.RELATED),
+        (("Physics",), 0.76, Likeness.RELATED),
+        (("Physics",), 0.91, Likeness.SIMILAR),
+        (("Medicine",), 0.62, Likeness.RELATED),
+    ],
+)
+def test_related_begins_later_in_physics_and_mathematics(fields, total, word):
+    assert calibration.in_words(calibration.readable(total), fields) is word
+
+
 def test_half_of_the_match_is_the_whole_paper_where_all_of_it_is_asked_for():
     sentences, whole = row(0.6, 0.5)[None], row(0.2, 0.8)[None]
     scores = fusion.fuse(sentences, whole, row(0.1, 0.1), row(0, 0), entire=[True])

@@ -53,6 +53,24 @@ def test_a_finding_is_not_a_method_because_we_show_it():
     assert decide("We show that error falls by half.", likely(Facet.RESULT)).or_facet is None
 
 
+@pytest.mark.parametrize(
+    ("text", "facet"),
+    [
+        ("We show that couplings lead to larger g-factors.", Facet.OBJECTIVE),
+        ("We show it with a model that we train on simulated data.", Facet.METHOD),
+        ("Couplings lead to larger g-factors.", Facet.METHOD),
+    ],
+)
+def test_a_doubtful_method_that_is_only_claimed_is_none(text, facet):
+    assert decide(text, [0.25, 0.1, 0.45, 0.15, 0.05]).facet is facet
+
+
+def test_that_it_is_a_study_does_not_yet_say_how():
+    text = "The present study aimed to explore why mice sleep."
+    assert decide(text, likely(Facet.OBJECTIVE)).or_facet is None
+    assert decide(f"{text} A cohort was interviewed.", likely(Facet.OBJECTIVE)).or_facet is Facet.METHOD
+
+
 def test_a_label_below_one_half_is_doubted():
     doubted = decide("Noise.", [0.4, 0.1, 0.1, 0.3, 0.1])
     assert (doubted.facet, doubted.or_facet) == (Facet.BACKGROUND, Facet.RESULT)

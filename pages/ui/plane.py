@@ -174,13 +174,14 @@ def _list(results: Results, shown: Sequence[Point], elsewhere: bool, search_id: 
 
 
 def _notes(result: Result, point: Point, elsewhere: bool) -> list[str]:
-    both = f"Problem {_told(point.background)} · method {_told(point.method)}"
+    fields = point.paper.fields
+    both = f"Problem {_told(point.background, fields)} · method {_told(point.method, fields)}"
     quote = plane_chart.shorten(one_line(plane.purpose(result.paper)), LONGEST_QUOTE) if elsewhere else ""
     return [both, f"There used for: “{quote}”"] if quote else [both]
 
 
-def _told(likeness: float) -> str:
-    return f"{in_words(likeness)}, {likeness:.2f}"
+def _told(likeness: float, fields: Sequence[str]) -> str:
+    return f"{in_words(likeness, fields)}, {likeness:.2f}"
 
 
 def _table(shown: Sequence[Point]) -> None:

@@ -147,7 +147,9 @@ def _scale(ends: tuple[float, float]) -> dict[str, Any]:
 
 def _row(point: Point) -> tuple[object, ...]:
     paper = point.paper
-    likenesses = (f"{in_words(value)}, {value:.2f}" for value in (point.background, point.method))
+    likenesses = (
+        f"{in_words(value, paper.fields)}, {value:.2f}" for value in (point.background, point.method)
+    )
     year, venue = str(paper.year or UNKNOWN), one_line(paper.venue) or UNKNOWN
     return one_line(paper.title), year, venue, point.background, point.method, *likenesses
 

@@ -23,7 +23,7 @@ def explain(
     return Result(
         paper=records[0],
         score=score,
-        likeness=calibration.in_words(score),
+        likeness=calibration.in_words(score, records[0].fields),
         reason=give_reason(query, pairs, stages.words),
         pairs=pairs,
         evidence=matched.scores.evidence(place),

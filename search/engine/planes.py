@@ -80,7 +80,7 @@ def explain_points(stages: Stages, query: Query, points: Sequence[Point], share:
             replace(
                 explain(stages, mixed, asked, matched, place, [paper]),
                 score=score,
-                likeness=calibration.in_words(score),
+                likeness=calibration.in_words(score, paper.fields),
                 duplicates=point.duplicates,
                 held_back=0.0,
             )

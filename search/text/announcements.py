@@ -60,6 +60,10 @@ _THING = re.compile(
     r"regression|spectroscopy|imaging|sequencing|participants)\b",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(
+    r"\b(?:this|our|previous|the present|the current) (?:[a-z-]+ )?stud(?:y|ies)\b", re.IGNORECASE
+)
+"""The paper itself, which is a study whatever it does: not a thing that it made."""
 _CLAIMS = re.compile(
     r"\b(?:show|shows|showed|shown|find|found|demonstrat(?:e|es|ed)|argue[sd]?|suggest(?:s|ed)?|"
     r"conclude[sd]?|prove[sd]?|observe[sd]?|reveal(?:s|ed)?|indicat(?:e|es|ed)|confirm(?:s|ed)?)\b",
@@ -93,5 +97,6 @@ def may_announce(text: str) -> bool:
 
 def names_method(text: str, method: float) -> bool:
     """Whether an announcement says how, more likely than not; `method` is its probability of that label."""
-    words = sum(weight for words, weight in WEIGHTS if words.search(text))
+    without = _SUBJECT.sub("", text)
+    words = sum(weight for words, weight in WEIGHTS if words.search(without))
     return words + OF_THE_LABEL * math.log(max(method, LEAST)) + ALONE > 0

@@ -22,15 +22,18 @@ class Label:
 
 
 def decide(text: str, probabilities: Sequence[float]) -> Label:
-    """The likeliest label; what a paper says of its own doing is an objective, never its background."""
-    likeliest, next_one = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])[:2]
-    facet = FACETS[likeliest]
-    if facet is Facet.BACKGROUND and announces(text):
-        facet = Facet.OBJECTIVE
-    if facet is Facet.METHOD:
-        other = FACETS[next_one]
-    elif may_announce(text) and names_method(text, probabilities[FACETS.index(Facet.METHOD)]):
+    """The likeliest label; what a paper says of its own doing is an objective, never its background.
+
+    A doubtful method that is announced, but not in words that say how ("We show that ..."), is none.
+    """
+    order = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])
+    doubtful = probabilities[order[0]] < SURE
+    says_how = names_method(text, probabilities[FACETS.index(Facet.METHOD)])
+    if FACETS[order[0]] is Facet.METHOD and doubtful and announces(text) and not says_how:
+        order = order[1:]
+    likeliest, next_one = (FACETS[place] for place in order[:2])
+    facet = Facet.OBJECTIVE if likeliest is Facet.BACKGROUND and announces(text) else likeliest
+    if facet is not Facet.METHOD and may_announce(text) and says_how:
         return Label(facet, Facet.METHOD)
-    else:
-        other = FACETS[next_one] if FACETS[next_one] is not facet else FACETS[likeliest]
-    return Label(facet, other if probabilities[likeliest] < SURE else None)
+    other = likeliest if next_one is facet else next_one
+    return Label(facet, other if doubtful else None)

@@ -9,12 +9,10 @@ from datetime import datetime
 from search.engine import Engine
 from search.history import Entry, History
 from search.query.saving import from_json
-from search.ranking.calibration import LEVELS
-from search.types import Query, Result
+from search.ranking.calibration import in_words
+from search.types import Likeness, Query, Result
 from search.watch.notes import Notes, Run
 
-RELATED = LEVELS[-1][0]
-"""The score from which a paper is worth a line: that of the word "related", less what is avoided."""
 LEVEL = 0.25
 """From one word of likeness to the next."""
 KEPT = 50
@@ -63,8 +61,9 @@ def find_news(engine: Engine, history: History, notes: Notes, search: Entry, rea
 
 
 def is_near(result: Result) -> bool:
-    """Near to what is matched, and not held back by a whole level for being like what is avoided."""
-    return round(result.score - result.held_back, 2) >= RELATED and result.held_back < LEVEL
+    """Related at least, less what is avoided, and not held back by a whole level for being like that."""
+    word = in_words(result.score - result.held_back, result.paper.fields)
+    return word is not Likeness.UNRELATED and result.held_back < LEVEL
 
 
 def note(notes: Notes, news: Sequence[News], reader: str) -> None:
