@@ -143,12 +143,10 @@ def _overview(topic: Topic) -> Narrowed:
 def _clusters(topic: Topic) -> list[Cluster]:
     st.header("Clusters", anchor=False)
     st.caption("Papers that are alike, named by phrases that set them apart.")
-    for number, cluster in enumerate(topic.clusters):
-        with st.container(gap=None, key=f"cluster-{number}"):
-            st.html(_cluster_line(cluster, number))
-            label = f"Search with this cluster{told_apart(cluster.name)}"
-            if st.button(label, key=f"search-cluster-{number}", type="tertiary", icon=SEARCH):
-                _search_with(topic, cluster)
+    shades = topic_charts.colours([cluster.name for cluster in topic.clusters], state.is_dark())
+    with st.container(gap="xsmall"):
+        for number, (cluster, shade) in enumerate(zip(topic.clusters, shades, strict=True)):
+            _cluster(topic, cluster, number, shade)
     # Another topic has other clusters: what was chosen before is not in its way.
     return st.multiselect(
         "Show only",
@@ -160,13 +158,17 @@ def _clusters(topic: Topic) -> list[Cluster]:
     )
 
 
-def _cluster_line(cluster: Cluster, number: int) -> str:
-    shade = topic_charts.colour(number, state.is_dark())
-    return (
-        f'<p style="margin: 0"><span aria-hidden="true" style="display: inline-block; width: 0.8em; '
-        f'height: 0.8em; border-radius: 50%; background: {shade}"></span> <strong>{markup(cluster.name)}'
-        f'</strong> <span class="quiet">{counted(len(cluster.papers), "paper")}</span></p>'
-    )
+def _cluster(topic: Topic, cluster: Cluster, number: int, shade: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"cluster-{number}"):
+        st.html(
+            f'<p style="margin: 0"><span aria-hidden="true" style="display: inline-block; width: 0.8em; '
+            f'height: 0.8em; border-radius: 50%; background: {shade}"></span> <strong>{markup(cluster.name)}'
+            f'</strong> <span class="quiet">{counted(len(cluster.papers), "paper")}</span></p>'
+        )
+        if cluster.name != UNNAMED:
+            label = f"Search with this{told_apart(cluster.name)}"
+            if st.button(label, key=f"search-cluster-{number}", type="tertiary", icon=SEARCH):
+                _search_with(topic, cluster)
 
 
 def _search_with(topic: Topic, cluster: Cluster) -> None:

@@ -12,6 +12,7 @@ from pages.ui import (
     links,
     looks,
     parts,
+    pasted,
     plane,
     sentences,
     start,
@@ -43,6 +44,7 @@ def page() -> None:
         start.panel()
     else:
         _search_with(draft)
+    pasted.keep(begun=draft is not None)
 
 
 def _search_with(draft: state.Draft) -> None:
@@ -95,7 +97,7 @@ def _list(query: Query, draft: state.Draft) -> Results | None:
 def _matches(results: Results, draft: state.Draft) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="matches-head"):
         st.header("What matches", anchor="matches", width="content")
-        st.caption(verdict(results), help=parts.SCORE_HELP, width="content")
+        st.caption(verdict(results), help=parts.SCORE_HELP)
     if results.results:
         result_list.show(results, draft.id)
     else:

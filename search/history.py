@@ -18,7 +18,8 @@ BUILDS = 10
 MOST = 2000
 """Searches without a name that are kept for each owner; the oldest go first."""
 LOOKED_THROUGH = 100
-"""Searches among which the recent ones are looked for: one that was done again and again is listed once."""
+"""Searches among which the recent ones are looked for: a paper that was searched with again and again is listed
+once."""
 _SCHEMA = """
 create table if not exists searches (
     id text primary key, owner text not null, title text not null, name text not null default '',
@@ -94,9 +95,10 @@ class History:
         return str(rows[0][0]) if rows else ""
 
     def recent(self, owner: str, count: int) -> list[Entry]:
-        """Those without a name, the last used first; a search that was done again is there once."""
+        """Those without a name, the last used first; of those with one title, the latest."""
         latest = "select id from searches where owner = ? and name = '' order by last_used desc limit ?"
-        same = f"id in ({latest}) group by title, content order by last_used desc limit ?"
+        title = "case title when '' then content else title end"
+        same = f"id in ({latest}) group by {title} order by last_used desc limit ?"
         return self._entries(same, [owner, LOOKED_THROUGH, count], "max(last_used) as last_used")
 
     def named(self, owner: str) -> list[Entry]:

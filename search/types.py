@@ -341,6 +341,8 @@ class Result:
     """Ids of other records of the same paper in the corpus."""
     held_back: float = 0.0
     """How much lower it stands, on the same scale, because it is like what is avoided."""
+    held_by: tuple[str, ...] = ()
+    """Words and phrases of what is avoided that it uses, too; empty unless it stands much lower."""
     places: str = ""
     """Where it stands in several rankings at once, in words, for exports of a triptych."""
 

@@ -28,7 +28,8 @@ def press(app: AppTest, label: str, place: int = 0) -> AppTest:
         return tell(app, ask=label)
     if label in READINGS:
         return tell(app, paper=0, sentence=0, facet=str(READINGS[label].facet))
-    return [button for button in app.button if button.label == label][place].click().run()
+    named = (button for button in app.button if button.label.split(":gray[")[0] == label)
+    return list(named)[place].click().run()
 
 
 def text_of(app: AppTest) -> str:

@@ -54,6 +54,15 @@ class TestFind:
         assert all(method in title for title in found)
         assert not any(title.startswith(problem) for title in found)
 
+    def test_what_avoiding_did_is_said_beside_the_result(self) -> None:
+        app = example(open_app())
+        problem = app.title[0].value.split("\\:")[0]
+        same = [result for result in results(app) if str(result["title"]).startswith(problem)]
+        assert same
+        assert all("Moved down: also about “" in str(result["held"]) for result in same)
+        press(app, "Same method")
+        assert not any(result["held"] for result in results(app))
+
     def test_pasted_text_is_repaired_split_and_labelled(self) -> None:
         app = open_app()
         app.text_area(key="pasted").set_value(ABSTRACT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from search.ranking.explanation import (
     NEAR,
     Place,
     Words,
+    avoided_terms,
     find_pairs,
     give_reason,
     near_terms,
     shared_terms,
 )
 from search.text.tokenizer import tokenize
-from search.types import Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
+from search.types import Choice, Facet, Paper, Query, QueryPaper, QuerySentence, Sentence
 
 RARE = {"noisy": 5.0, "label": 3.0, "pretraining": 6.0, "training": 2.0, "graph": 4.0, "model": 0.5}
 WORDS = Words(tokenize, lambda term: RARE.get(term, 0.0))
@@ -51,6 +53,15 @@ def test_terms_in_both_texts_rarest_first_and_spelt_as_asked():
 
 def test_neighbours_count_as_a_pair_only_in_both_texts():
     assert shared_terms("noisy labels", "labels that are noisy", WORDS) == ("noisy", "labels")
+
+
+def test_what_is_avoided_is_named_by_phrases_or_else_by_words():
+    avoided = QuerySentence("Noisy labels hurt a graph.", choice=Choice.AVOID)
+    query = Query((QueryPaper("Asked", (avoided, QuerySentence("Pretraining helps."))),))
+    found = Paper("p", "Noisy labels in a graph", "Pretraining helps.")
+    assert avoided_terms(query, found, WORDS) == ("Noisy labels",)
+    assert avoided_terms(query, replace(found, title="A noisy graph"), WORDS) == ("Noisy", "graph")
+    assert avoided_terms(query, replace(found, title="Nothing"), WORDS) == ()
 
 
 def test_a_word_is_seen_inside_a_joined_one():

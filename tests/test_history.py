@@ -37,12 +37,12 @@ def test_the_last_used_come_first_and_owners_see_their_own(searches: History) ->
     assert [entry.id for entry in searches.recent("ben", 5)] == ["b"]
 
 
-def test_the_same_search_done_again_is_listed_once(searches: History) -> None:
-    for id, content in (("a", "one"), ("b", "two"), ("c", "one"), ("d", "one")):
-        searches.put(id, "ana", "Seals", content)
-    assert [entry.id for entry in searches.recent("ana", 5)] == ["d", "b"]
+def test_what_was_searched_with_again_and_again_is_listed_once(searches: History) -> None:
+    for id, title in (("a", "Seals"), ("b", "Ice"), ("c", "Seals"), ("d", "Seals"), ("e", ""), ("f", "")):
+        searches.put(id, "ana", title, f"asked in way {id}")
+    assert [entry.id for entry in searches.recent("ana", 5)] == ["f", "e", "d", "b"]
     searches.rename("d", "ana", "kept")
-    assert [entry.id for entry in searches.recent("ana", 5)] == ["c", "b"]
+    assert [entry.id for entry in searches.recent("ana", 5)] == ["f", "e", "c", "b"]
 
 
 def test_a_name_keeps_a_search_when_the_others_are_cleared(searches: History) -> None:

@@ -31,8 +31,8 @@ CHANGED = (
 )
 GONE = "This search is not kept here any more: it was cleared, or the app was restarted. Start again below."
 TEXT = "triptych_text"
-LOOK = "triptych_look"
-"""Beside the query of a kept search: how its answer is looked at (`looks.now`)."""
+LOOK, ORIGIN = "triptych_look", "triptych_origin"
+"""Beside the query of a kept search: how its answer is looked at (`looks.now`), and where it came from."""
 
 
 def follow_address() -> None:
@@ -57,8 +57,9 @@ def _reopen(id: str) -> None:
     if content.startswith(f'{{"{TEXT}"'):
         read_text(json.loads(content)[TEXT], id)
     else:
-        take_up(from_json(content), origin="An earlier search", id=id)
-        looks.take_up(json.loads(content).get(LOOK))
+        kept = json.loads(content)
+        take_up(from_json(content), origin=str(kept.get(ORIGIN) or "An earlier search"), id=id)
+        looks.take_up(kept.get(LOOK))
 
 
 def begin_with_text(text: str) -> None:
@@ -111,10 +112,12 @@ def open_again(origin: Origin) -> NoReturn:
 def remember(draft: state.Draft, query: Query, build_id: str) -> None:
     """Keeps the search under its id as it is now; where that fails, says so once."""
     here, asked = state.visit(), json.loads(to_json(query, build_id, indent=None))
-    content = json.dumps(asked | {LOOK: looks.now()}, ensure_ascii=False, separators=(",", ":"))
+    beside = {LOOK: looks.now(), ORIGIN: draft.origin}
+    content = json.dumps(asked | beside, ensure_ascii=False, separators=(",", ":"))
     if here.remembered != (draft.id, content):
-        first = draft.papers[0]
-        title = first.title or next((sentence.text for sentence in first.sentences), "")
+        first, *more = draft.papers
+        own = first.title or next((sentence.text for sentence in first.sentences), "")
+        title = draft.origin if more else own
         here.remembered = draft.id, content
         try:
             state.history().put(draft.id, state.searcher(), title[:200], content)

@@ -14,16 +14,13 @@ from pages.ui.components import component
 from pages.ui.escape import one_line, web_addresses
 from pages.ui.palette import word
 from search.library.files import FIRST_LIST
+from search.ranking.explanation import HELD_BACK
 from search.ranking.phrases import mark, phrase
 from search.text.tokenizer import tokenize
 from search.types import Facet, Likeness, Pair, Paper, Result, Results, shown_panel
 
 STEP = 20
 """Results in a list at first, and more at a time; chosen by hand."""
-HELD = "Moved down: also like what you avoid"
-SHOWN_FROM = 0.1
-"""How far a result must stand lower, on the scale of scores (0 to 1), for that to be said. Chosen by
-hand."""
 LONGEST_KNOWN = 30
 """Characters of a word whose terms are remembered: the same few words make up most of what is drawn."""
 LONGEST_PAIR = 2000
@@ -124,7 +121,7 @@ def _result(result: Result, kept: bool, one: bool, drawing: Drawing) -> dict[str
         "word": result.likeness.capitalize(),
         "level": LEVELS[result.likeness],
         "score": round(result.score, 2),
-        "held": HELD if result.held_back >= SHOWN_FROM else "",
+        "held": _held(result),
         "notes": [*rights.notes_on(paper), *drawing.notes.get(paper.id, ())],
         "near": [(str(shown_panel(facet)), f"also by {facet}") for facet in drawing.also.get(paper.id, ())],
         "kept": kept,
@@ -133,6 +130,14 @@ def _result(result: Result, kept: bool, one: bool, drawing: Drawing) -> dict[str
         "also": f"Also in the corpus as {', '.join(result.duplicates)}." if result.duplicates else "",
         "parts": parts.parts_in_words(result.evidence),
     }
+
+
+def _held(result: Result) -> str:
+    """What holding it against the paper did that it is like what is avoided."""
+    if result.held_back < HELD_BACK:
+        return ""
+    named = " and ".join(f"“{term}”" for term in result.held_by)
+    return f"Moved down: also about {named}" if named else "Moved down: also like what you avoid"
 
 
 def _pair(pair: Pair, one: bool) -> dict[str, Any]:

@@ -54,6 +54,7 @@ class Row {
       return [radio, element("label", "", radio, element("span", "", word))];
     });
     const group = element("div", "choice", ...this.radios.map(([, label]) => label));
+    group.hidden = this.view.data.readings.length > 0; // a single sentence can only be matched
     group.setAttribute("role", "radiogroup");
     group.setAttribute("aria-label", `${this.name}: match, ignore or avoid`);
     return group;
@@ -149,6 +150,7 @@ class View {
 
   click(what) {
     this.state.number += 1;
+    this.state.asked = what.ask ?? this.state.asked;
     this.state.waiting.push({ ...what, number: this.state.number });
     this.update();
     this.tell({ draft: this.data.draft, clicks: this.state.waiting });
@@ -169,6 +171,15 @@ class View {
     return papers;
   }
 
+  // The question that made these choices; where several would have, the one that was clicked last.
+  inForce(papers) {
+    const fits = this.data.questions.filter((one, question) => {
+      const same = (rows, number) => this.asked(question, number).every((choice, place) => choice === rows[place].choice);
+      return one.matches && (this.state.waiting.length ? papers.every(same) : one.asked);
+    });
+    return fits.find((one) => one.name === this.state.asked) ?? fits.at(-1);
+  }
+
   // What a question makes of each sentence of a paper.
   asked(question, paper) {
     return this.data.papers[paper].asked[question];
@@ -179,10 +190,9 @@ class View {
     papers.forEach((rows, number) => rows.forEach((row, place) => {
       this.papers[number][place].update(row, this.state.weighs);
     }));
+    const inForce = this.inForce(papers);
     this.data.questions.forEach((one, question) => {
-      const fits = (rows, number) => this.asked(question, number).every((choice, place) => choice === rows[place].choice);
-      const asked = this.state.waiting.length ? papers.every(fits) : one.asked;
-      this.asking[question].setAttribute("aria-pressed", String(asked && one.matches));
+      this.asking[question].setAttribute("aria-pressed", String(one === inForce));
       this.asking[question].disabled = !one.matches;
       this.asking[question].title = one.matches ? one.told : `${one.told} No sentence is labelled so: correct a label first.`;
     });
@@ -198,7 +208,7 @@ const shown = new WeakMap();
 export default function ({ data, parentElement, setStateValue }) {
   let state = shown.get(parentElement);
   if (state?.draft !== data.draft) {
-    state = { draft: data.draft, number: 0, waiting: [], weighs: false, unfolded: "", view: null };
+    state = { draft: data.draft, number: 0, waiting: [], asked: "", weighs: false, unfolded: "", view: null };
     shown.set(parentElement, state);
   }
   state.number = Math.max(state.number, data.taken);

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui import examples, faults, identifiers, links, state
-from pages.ui.escape import one_line, plain
+from pages.ui.escape import one_line, plain, told_apart
 from pages.ui.html import authors
 from pages.ui.questions import QUESTIONS, Question
 from pages.ui.words import counted
@@ -217,5 +217,6 @@ def _examples() -> None:
         with column, st.container(border=True, height="stretch"):
             st.markdown(f"**{example.ask}**")
             st.caption(plain(example.title))
-            if st.button("Try it", key=f"example-{example.paper_id}", icon=":material/play_arrow:"):
+            label = f"Try it{told_apart(example.title)}"
+            if st.button(label, key=f"example-{example.paper_id}", icon=":material/play_arrow:"):
                 use(example.paper_id, QUESTIONS[example.question])

@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from pages.ui.charts import bars
+from search.topics import UNNAMED
 
 COLOURS = {
     False: [
@@ -30,8 +31,10 @@ NAME_WIDTH = 0.9
 """Width that a name takes on a phone, in the same unit."""
 
 
-def colour(number: int, dark: bool) -> str:
-    return COLOURS[dark][number % len(COLOURS[dark])]
+def colours(names: Sequence[str], dark: bool) -> list[str]:
+    """The colour of each cluster; grey for the papers in none."""
+    *own, grey = COLOURS[dark]
+    return [grey if name == UNNAMED else own[number % len(own)] for number, name in enumerate(names)]
 
 
 def years(counts: Mapping[int, Mapping[str, int]], names: Sequence[str], dark: bool) -> alt.Chart:
@@ -67,7 +70,7 @@ def _pickable(chart: alt.Chart, field: str) -> alt.Chart:
 
 
 def _cluster_colour(names: Sequence[str], dark: bool) -> alt.Color:
-    scale = alt.Scale(domain=list(names), range=[colour(number, dark) for number in range(len(names))])
+    scale = alt.Scale(domain=list(names), range=colours(names, dark))
     return alt.Color("Cluster:N", scale=scale, legend=None)
 
 
@@ -89,7 +92,7 @@ def topic_map(points: pd.DataFrame, names: Sequence[str], dark: bool) -> alt.Lay
         )
         .add_params(picked)
     )
-    written = alt.Chart(_written(points, names)).encode(x=x, y=y, text="Name:N")
+    written = alt.Chart(_written(points, [name for name in names if name != UNNAMED])).encode(x=x, y=y, text="Name:N")
     paper, ink = ("#12151c", "#ffffff") if dark else ("#ffffff", "#1d2129")
     halo = written.mark_text(
         aria=False, fontSize=13, fontWeight="bold", stroke=paper, strokeWidth=5, strokeJoin="round"

@@ -24,7 +24,8 @@ def verdict(results: Results) -> str:
         return NOTHING
     if related:
         return f"Nothing close, {related} related among the nearest {len(words)}.{_little(results)}"
-    return f"Nothing close here.{_little(results)} Try other sentences, fewer filters or another corpus."
+    fewer = "" if results.query.filters == Filters() else "fewer filters, "
+    return f"Nothing close here.{_little(results)} Try {fewer}other sentences or another corpus."
 
 
 def _little(results: Results) -> str:
@@ -32,4 +33,4 @@ def _little(results: Results) -> str:
     if not rare:
         return ""
     named = " or ".join(filter(None, (", ".join(rare[:-1]), rare[-1])))
-    return f" Hardly a paper here mentions {named}."
+    return f" Hardly any paper here mentions {named}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from search.engine.stages import Matched, Stages
 from search.query.vectorised import Asked
 from search.ranking import calibration, matching, scoring
-from search.ranking.explanation import Place, find_pairs, give_reason
+from search.ranking.explanation import HELD_BACK, Place, avoided_terms, find_pairs, give_reason
 from search.types import Paper, Query, Result
 
 
@@ -29,4 +29,5 @@ def explain(
         evidence=matched.scores.evidence(place),
         duplicates=tuple(record.id for record in records[1:]),
         held_back=score - counted,
+        held_by=avoided_terms(query, records[0], stages.words) if score - counted >= HELD_BACK else (),
     )

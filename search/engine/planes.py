@@ -83,6 +83,7 @@ def explain_points(stages: Stages, query: Query, points: Sequence[Point], share:
                 likeness=calibration.in_words(score, paper.fields),
                 duplicates=point.duplicates,
                 held_back=0.0,
+                held_by=(),
             )
         )
     clock.lap("explanation")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from search.ranking import phrases
-from search.types import Facet, Pair, Paper, Query, shown_panel
+from search.types import Choice, Facet, Pair, Paper, Query, shown_panel
 
 SMALLEST_SHARE = 0.02
 """Pairs with less than this fraction of the strongest pair's share are not shown; chosen by hand."""
@@ -23,8 +23,8 @@ MOST_PAIRS = 20
 """Most pairs shown for one paper; chosen by hand."""
 MOST_TERMS = 4
 """Most shared terms named for one pair; chosen by hand."""
-MOST_WORDS = 16
-"""Most words of a sentence that a reason quotes."""
+LONGEST_QUOTE = 110
+"""Characters of a sentence that a reason quotes, about 16 words."""
 LEAST_COSINE = 0.01
 """Smallest cosine a pair is counted with, so that shares exist even where no cosine is positive."""
 COMMON = 1.5
@@ -36,6 +36,12 @@ NEAR = 0.42
 "ensures" and "guarantee" 0.46. Chosen by reading the pairs of 25 searches in the demo corpus."""
 NEAR_PAIRS = 3
 """Pairs of a result, the strongest, whose near words are looked for."""
+
+HELD_BACK = 0.1
+"""How far a result must stand lower for being like what is avoided, on the scale of scores (0 to 1), for that to be
+said. Chosen by hand."""
+MOST_AVOIDED = 2
+"""Most terms of the avoided sentences that are named then; single words only where there is no phrase."""
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’.+][^\W_]+)*[+#]*")
 _PART = re.compile(r"[^\W_]+")
@@ -172,6 +178,15 @@ def shared_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -
     return tuple(mine[phrase] for phrase in chosen[:most])
 
 
+def avoided_terms(query: Query, paper: Paper, words: Words) -> tuple[str, ...]:
+    """What the avoided sentences and the paper both name, the rarest first."""
+    sentences = (sentence for each in query.papers for sentence in each.sentences)
+    avoided = " ".join(sentence.text for sentence in sentences if sentence.choice is Choice.AVOID)
+    shared = shared_terms(avoided, f"{paper.title}. {paper.abstract}", words)
+    pairs = tuple(term for term in shared if " " in term)
+    return (pairs or shared)[:MOST_AVOIDED]
+
+
 def near_terms(ours: str, theirs: str, words: Words, most: int = MOST_TERMS) -> tuple[tuple[str, str], ...]:
     """Pairs of telling words that mean nearly the same without being the same, the nearest first."""
     mine, others = (
@@ -205,7 +220,7 @@ def give_reason(query: Query, pairs: Sequence[Pair], words: Words) -> str:
 
 
 def _phrase(text: str, pair: Pair, near: Sequence[str], words: Words) -> str:
-    parts = phrases.phrase(text, pair.shared_terms, words.terms, near, MOST_WORDS)
+    parts = phrases.phrase(text, pair.shared_terms, words.terms, near, LONGEST_QUOTE, LONGEST_QUOTE)
     return "".join(part for part, _ in parts).rstrip(".")
 
 

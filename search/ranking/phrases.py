@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
 
-LONGEST = 9
-"""Words of a phrase; about what fits half a line of the result list."""
+LONGEST = 38
+"""Characters among which a phrase has its hits: what half a line of the result list holds at 1280 pixels."""
+SHOWN = 64
+"""Characters of a phrase, for wider lines."""
 REACH = 3
-"""Words that a phrase may begin earlier, to start where a clause does."""
+"""Words before the first hit where no clause begins."""
 _WORD = re.compile(r"\S+")
 _CLAUSE_ENDS = (",", ";", ":", "(", "—", "–")
 
@@ -25,10 +29,12 @@ def phrase(
     terms_of: Terms,
     near: Collection[str] = (),
     longest: int = LONGEST,
+    shown: int = SHOWN,
 ) -> list[Segment]:
     """The phrase with most of the shared and near terms, cut into segments; dots where text is left out."""
     words, kinds = _read(text, shared, near, terms_of)
     start, end = _window(words, [kind != PLAIN for kind in kinds], longest)
+    end = dict(_windows(words, shown)).get(start, end)
     return [
         *([("… ", PLAIN)] if start else []),
         *_segments(words[start:end], kinds[start:end]),
@@ -53,23 +59,25 @@ def _read(
 
 
 def _window(words: Sequence[str], hits: Sequence[bool], longest: int) -> tuple[int, int]:
-    """Start and end of the first stretch with the most hits, begun at a clause where one is near."""
-    count = sum(hits[:longest])
-    best, most = 0, count
-    for start in range(1, max(len(words) - longest + 1, 1)):
-        count += hits[start + longest - 1] - hits[start - 1]
-        if count > most:
-            best, most = start, count
-    if len(words) <= longest:
-        return 0, len(words)
-    if best <= REACH:
-        return 0, longest
-    first = next((place for place in range(best, best + longest) if place < len(hits) and hits[place]), best)
-    for place in range(min(first, len(words) - 1), max(first - REACH, 0), -1):
-        if words[place - 1].endswith(_CLAUSE_ENDS):
-            return place, min(place + longest, len(words))
-    start = max(0, first - REACH)
-    return start, min(start + longest, len(words))
+    """Start and end of the stretch that fits with the most hits, begun at a clause where one is near."""
+    windows = list(_windows(words, longest))
+    if not windows:
+        return 0, 0
+    counts = [0, *accumulate(hits)]
+    found = [counts[end] - counts[start] for start, end in windows]
+    best = [window for window, number in zip(windows, found, strict=True) if number == max(found)]
+    first = next((place for place in range(*best[0]) if hits[place]), best[0][0])
+    near = [window for window in best if window[0] <= first]
+    clauses = [window for window in near if not window[0] or words[window[0] - 1].endswith(_CLAUSE_ENDS)]
+    return next(iter(clauses), next(window for window in near if window[0] >= first - REACH))
+
+
+def _windows(words: Sequence[str], longest: int) -> Iterator[tuple[int, int]]:
+    """For each word the stretch of at most `longest` characters that begins with it, or the word alone."""
+    starts = [0, *accumulate(len(word) + 1 for word in words)]
+    ends = [start - 1 for start in starts[1:]]
+    for number in range(len(words)):
+        yield number, max(number + 1, bisect_right(ends, starts[number] + longest))
 
 
 def _segments(words: Sequence[str], kinds: Sequence[int]) -> list[Segment]:

@@ -29,7 +29,7 @@ def test_a_cluster_begins_a_search_and_back_returns(visit: Visit) -> None:
     page = visitor.page
     expect(page.get_by_role("heading", name="Clusters")).to_be_visible()
     name = page.locator("[class*=st-key-cluster-] strong").first.inner_text()
-    page.get_by_role("button", name=re.compile("^Search with this cluster: ")).first.click()
+    page.get_by_role("button", name=re.compile("^Search with this: ")).first.click()
     visitor.settle()
     expect(page.get_by_role("heading", level=1).first).to_have_text(f"Cluster: {name}")
     assert visitor.titles()

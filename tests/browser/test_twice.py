@@ -42,6 +42,53 @@ def test_a_new_search_can_be_begun_again_and_again(visit: Visit, way: str) -> No
         assert "s=" not in visitor.page.url
 
 
+@pytest.mark.parametrize("gap", [20, 60, 250, 700])
+def test_quick_steps_back_and_forward_end_where_the_address_says(visit: Visit, gap: int) -> None:
+    visitor = paste(visit().open(), ABSTRACT)
+    page = visitor.page
+    for _ in range(2):
+        visitor.press("New search")
+        paste(visitor, ABSTRACT.replace("Counting seals", "Counting bears"))
+        address = page.url
+        page.evaluate(
+            """gap => ["back", "forward", "back", "forward"].forEach(
+                (step, number) => setTimeout(() => history[step](), number * gap))""",
+            gap,
+        )
+        page.wait_for_timeout(4 * gap)
+        expect(page.get_by_role("heading", level=1).first).to_have_text("Counting bears from the air")
+        visitor.settle()
+        assert page.url == address
+        assert heading(visitor) == "Counting bears from the air"
+
+
+def test_one_entry_of_history_per_page_and_back_goes_through_all_of_them(visit: Visit) -> None:
+    visitor = visit().open("explore")
+    page = visitor.page
+    page.get_by_label("Topic").fill("rare birds in forest recordings")
+    visitor.press("Explore")
+    page.get_by_role("button", name=re.compile("^Search with this: ")).first.click()
+    cluster = page.get_by_role("heading", level=1, name=re.compile("^Cluster: "))
+    expect(cluster).to_be_visible()
+    visitor.settle()
+    searched = cluster.inner_text()
+    page.locator(".item .title").first.click()
+    page.get_by_role("link", name=re.compile("^Open its page")).click()
+    page.wait_for_url("**/paper?id=*")
+    opened = heading(visitor.settle())
+    visitor.press("Search with this")
+    page.wait_for_url(re.compile("/\\?s="))
+    visitor.settle()
+    steps = [opened, searched, "Explore a topic", "Explore a topic"]
+    for _ in range(2):
+        for go, titles in ((page.go_back, steps), (page.go_forward, [*steps[-2::-1], opened])):
+            for title in titles:
+                go()
+                expect(page.get_by_role("heading", level=1, name=title, exact=True)).to_be_visible()
+                visitor.settle()
+    expect(page.get_by_role("heading", name="What matches")).to_be_visible()
+
+
 def test_another_page_and_back_by_the_menu_keeps_the_search(visit: Visit) -> None:
     visitor = paste(visit().open(), ABSTRACT)
     for page in ("Library", "Explore"):
@@ -181,6 +228,26 @@ def test_a_reload_finds_text_and_choices_again(visit: Visit) -> None:
     visitor.page.reload()
     visitor.settle()
     expect(row.get_by_role("radio", name="Avoid")).to_be_checked()
+
+
+def test_a_reload_finds_what_was_typed_and_not_yet_searched_with(visit: Visit) -> None:
+    visitor = visit().open()
+    box = visitor.page.get_by_label("Title and abstract")
+    for way in ("typed", "pressed"):
+        box.fill(ABSTRACT)
+        if way == "pressed":
+            visitor.page.get_by_role("button", name="Find papers", exact=True).click(no_wait_after=True)
+        visitor.page.reload()
+        visitor.settle()
+        if box.count():  # the reload may have come after the search was kept
+            expect(box).to_have_value(ABSTRACT)
+            visitor.press("Find papers")
+        assert heading(visitor) == "Counting seals from the air"
+        visitor.press("New search")
+        expect(box).to_have_value("")
+        visitor.page.reload()
+        visitor.settle()
+        expect(box).to_have_value("")
 
 
 def test_one_entry_of_history_per_search_and_back_shows_it_as_it_was_left(visit: Visit) -> None:

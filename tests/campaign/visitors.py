@@ -99,7 +99,8 @@ class Session:
         element = delta.new_element
         match element.WhichOneof("type"):
             case "button":
-                self.buttons.setdefault(element.button.label, []).append(element.button.id)
+                name = element.button.label.split(":gray[")[0]
+                self.buttons.setdefault(name, []).append(element.button.id)
             case "bidi_component" if element.bidi_component.component_name == "sentences":
                 self.sentences = element.bidi_component.id
                 self.data = json.loads(element.bidi_component.json)
