@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from evaluation.build_steps import despite_kills, make
 from evaluation.own_process import alone
 from evaluation.speed_memory import resident_megabytes
 from search.corpus.layout import current_build
@@ -26,7 +26,7 @@ SIZES = (5_000, 65_000)
 ADDED, QUERIES, TOP = 1000, 200, 20
 """Papers added to each corpus, searches that are timed and compared, results compared."""
 FIGURES, GROWN, ANEW = "figures.json", "grown", "anew"
-Part = Callable[..., dict[str, Any]]
+Part = Callable[[], dict[str, Any]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--table", type=Path, metavar="FILE", help="write the growth table there, as Markdown"
     )
     parser.add_argument(
+        "--kills", type=int, default=0, metavar="N", help="kill the first build of each size so often"
+    )
+    parser.add_argument(
         "--compare", action="store_true", help="build what was added to anew, too, and compare the rankings"
     )
 
@@ -50,86 +53,37 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 
     base = args.corpus or load_settings().corpus
     found = {
-        str(size): measure(base, args.synthetic / f"scale-{size}", size, args.compare) for size in args.papers
+        str(size): measure(base, args.synthetic / f"scale-{size}", size, args.kills, args.compare)
+        for size in args.papers
     }
     if args.table:
         args.table.write_text(table(found), encoding="utf-8")
     return {f"{name}_{size}": value for size, each in found.items() for name, value in each.items()}
 
 
-def measure(base: Path, folder: Path, papers: int, compared: bool) -> dict[str, Any]:
-    """Each part in a process of its own; what was measured before is taken from its file."""
+def measure(base: Path, folder: Path, papers: int, kills: int, compared: bool) -> dict[str, Any]:
+    """Each part in a process of its own; what was measured before is taken from its file.
+
+    The first build is killed `kills` times on the way, and the command repeated.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / FIGURES
     figures: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     corpus = folder / GROWN
     anew = folder / ANEW
-    parts: list[tuple[str, Part, tuple[Any, ...]]] = [
-        ("build", make, (base, corpus, papers)),
-        ("search", serve, (corpus,)),
-        ("add", make, (base, corpus, papers + ADDED)),
-    ]
+    parts: dict[str, Part] = {
+        "build": partial(despite_kills, kills, base, corpus, papers),
+        "search": partial(alone, serve, corpus),
+        "add": partial(alone, make, base, corpus, papers + ADDED),
+    }
     if compared:
-        parts += [("anew", make, (base, anew, papers + ADDED)), ("agree", agree, (corpus, anew))]
-    for name, part, arguments in parts:
+        parts["anew"] = partial(alone, make, base, anew, papers + ADDED)
+        parts["agree"] = partial(alone, agree, corpus, anew)
+    for name, part in parts.items():
         if name not in figures:
-            figures[name] = alone(part, *arguments)
+            figures[name] = part()
             file.write_text(json.dumps(figures, indent=1))
     return {f"{name}_{key}": value for name, part in figures.items() for key, value in part.items()}
-
-
-def make(base: Path, corpus: Path, papers: int) -> dict[str, Any]:
-    """Seconds and most memory of each step, and the bytes on disk."""
-    from evaluation.synthetic import make_corpus
-
-    with _watched() as steps:
-        made = make_corpus(base, corpus, papers, steps.enter)
-    build = current_build(corpus)
-    return {
-        "papers": made.papers,
-        "sentences": made.sentences,
-        "segments": len(made.parts),
-        "seconds": steps.seconds,
-        "peak_megabytes": steps.megabytes,
-        "disk_megabytes": sum(path.stat().st_size for path in build.rglob("*") if path.is_file()) / 1e6,
-    }
-
-
-class Steps:
-    """The seconds of each step, and the most memory during it."""
-
-    def __init__(self) -> None:
-        self.name, self.started = "start", time.monotonic()
-        self.seconds: dict[str, float] = {}
-        self.megabytes: dict[str, float] = {}
-
-    def enter(self, step: str, done: int, total: int) -> None:
-        self.look()
-        self.name = f"index {min(done + 1, total)} of {total}" if step == "index" else step
-
-    def look(self) -> None:
-        now = time.monotonic()
-        self.seconds[self.name] = self.seconds.get(self.name, 0.0) + now - self.started
-        self.megabytes[self.name] = max(self.megabytes.get(self.name, 0.0), resident_megabytes())
-        self.started = now
-
-
-@contextmanager
-def _watched() -> Iterator[Steps]:
-    steps, ended = Steps(), threading.Event()
-
-    def look() -> None:
-        while not ended.wait(0.2):
-            steps.megabytes[steps.name] = max(steps.megabytes.get(steps.name, 0.0), resident_megabytes())
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield steps
-        steps.look()
-    finally:
-        ended.set()
-        thread.join()
 
 
 def serve(corpus: Path) -> dict[str, Any]:

@@ -22,11 +22,9 @@ class Label:
 
 
 def decide(text: str, probabilities: Sequence[float]) -> Label:
-    """The likeliest label; what a paper says of its own doing is an objective, never its background."""
+    """The label of a sentence, and the one it may have instead."""
     likeliest, next_one = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])[:2]
-    facet = FACETS[likeliest]
-    if facet is Facet.BACKGROUND and announces(text):
-        facet = Facet.OBJECTIVE
+    facet = facet_of(text, probabilities)
     if facet is Facet.METHOD:
         other = FACETS[next_one]
     elif may_announce(text) and names_method(text, probabilities[FACETS.index(Facet.METHOD)]):
@@ -34,3 +32,9 @@ def decide(text: str, probabilities: Sequence[float]) -> Label:
     else:
         other = FACETS[next_one] if FACETS[next_one] is not facet else FACETS[likeliest]
     return Label(facet, other if probabilities[likeliest] < SURE else None)
+
+
+def facet_of(text: str, probabilities: Sequence[float]) -> Facet:
+    """The likeliest label; what a paper says of its own doing is an objective, never its background."""
+    facet = FACETS[max(range(len(FACETS)), key=probabilities.__getitem__)]
+    return Facet.OBJECTIVE if facet is Facet.BACKGROUND and announces(text) else facet
