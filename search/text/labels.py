@@ -36,5 +36,5 @@ def decide(text: str, probabilities: Sequence[float]) -> Label:
 
 def facet_of(text: str, probabilities: Sequence[float]) -> Facet:
     """The likeliest label; what a paper says of its own doing is an objective, never its background."""
-    facet = FACETS[max(range(len(FACETS)), key=probabilities.__getitem__)]
+    facet = FACETS[probabilities.index(max(probabilities))]
     return Facet.OBJECTIVE if facet is Facet.BACKGROUND and announces(text) else facet
