@@ -88,6 +88,8 @@ class VectorIndex:
         """0 where all vectors are compared."""
         self.visited: int = index.nprobe if self.lists else 0
         """Lists that a search without a filter looks through."""
+        self.compared = FEWEST_AGAIN
+        """Of what is found, how many at least are compared again, where that is done."""
 
     @classmethod
     def open(cls, path: Path, exact: Callable[[], Vectors] | None = None) -> VectorIndex:
@@ -130,7 +132,7 @@ class VectorIndex:
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
-        rough = self._find(float32(queries), min(max(AGAIN * k, FEWEST_AGAIN), most), allowed)[1]
+        rough = self._find(float32(queries), min(max(AGAIN * k, self.compared), most), allowed)[1]
         return _compared(float32(queries), rough, self._exact, k)
 
     def _find(

@@ -36,5 +36,6 @@ def decide(text: str, probabilities: Sequence[float]) -> Label:
 
 def facet_of(text: str, probabilities: Sequence[float]) -> Facet:
     """The likeliest label; what a paper says of its own doing is an objective, never its background."""
-    facet = FACETS[probabilities.index(max(probabilities))]
+    found = list(probabilities)  # may be an array
+    facet = FACETS[found.index(max(found))]
     return Facet.OBJECTIVE if facet is Facet.BACKGROUND and announces(text) else facet
