@@ -85,11 +85,13 @@ def resident_megabytes() -> float:
 def _recall(corpus: Path) -> dict[str, Any]:
     """The share of the true nearest sentences the index finds, as it is searched."""
     from evaluation.synthetic import jitter
-    from search.corpus.faiss_index import VectorIndex, nearest, recall
+    from search.corpus.faiss_index import VectorIndex
+    from search.corpus.faiss_making import nearest, recall
+    from search.corpus.vector_file import VectorFile
 
     folder = current_build(corpus)
-    index = VectorIndex.open(folder / SENTENCE_INDEX)
-    vectors = np.load(folder / SENTENCE_VECTORS, mmap_mode="r")
+    vectors = VectorFile(folder / SENTENCE_VECTORS)
+    index = VectorIndex.open(folder / SENTENCE_INDEX, lambda: vectors)
     random = np.random.default_rng(1)
     rows = np.sort(random.choice(len(vectors), RECALL_QUERIES, replace=False))
     queries = jitter(vectors[rows].astype(np.float32), random)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import floor
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from index_build.steps import build
 from search.corpus import layout
 from search.corpus.manifest import Manifest, check_build, served
 from search.corpus.store import Snapshot, Store
+from search.corpus.vector_file import VectorFile
 from search.encoder.encoder import unit
 from search.errors import InputError
 from search.settings import Settings
@@ -25,7 +27,7 @@ SENTENCES_PER_PAPER = 450 / 65
 JITTER = 0.25
 """Length of the noise added to a unit vector: a copy has a cosine of about .97 to its original."""
 BATCH = 2000
-"""Papers stored in one transaction; chosen by hand."""
+"""Papers stored in one transaction, and papers of the base read together; chosen by hand."""
 
 
 def make_corpus(base: Path, out: Path, papers: int, progress: Progress | None = None) -> Manifest:
@@ -70,36 +72,52 @@ class Pattern:
             )
         self.id, self.facets_id, self.dimension = manifest.encoder, manifest.facets, manifest.dimension
         self.encoder_name = manifest.encoder_name
-        with Snapshot.open(folder / layout.STORE) as snapshot:
-            self._papers = snapshot.papers_by_row(range(manifest.papers))
-            self._offsets = snapshot.sentence_offsets()
-            self._facets = snapshot.probabilities()
-        self._texts = [sentence.text for paper in self._papers for sentence in paper.sentences]
-        self._sentences = np.load(folder / layout.SENTENCE_VECTORS).astype(np.float32)
-        self._whole = np.load(folder / layout.PAPER_VECTORS).astype(np.float32)
-        self._more = max(0.0, SENTENCES_PER_PAPER - len(self._texts) / len(self._papers))
+        self._snapshot = Snapshot.open(folder / layout.STORE)
+        self._count = manifest.papers
+        self._offsets = self._snapshot.sentence_offsets()
+        self._facets = self._snapshot.probabilities()
+        self._sentences = VectorFile(folder / layout.SENTENCE_VECTORS)
+        self._whole = VectorFile(folder / layout.PAPER_VECTORS)
+        self._more = max(0.0, SENTENCES_PER_PAPER - manifest.sentences / manifest.papers)
+        self._block = lru_cache(maxsize=4)(self._read)
 
-    def _rows(self, number: int) -> list[int]:
-        """The rows of the base that paper `number` is made of."""
-        turn, own = divmod(number, len(self._papers))
-        other = (own + turn + 1) % len(self._papers)
+    def _read(self, block: int) -> list[Paper]:
+        """Papers of the base, a block at a time: all of them would take a gigabyte."""
+        rows = range(block * BATCH, min((block + 1) * BATCH, self._count))
+        return self._snapshot.papers_by_row(rows)
+
+    def _original(self, row: int) -> Paper:
+        return self._block(row // BATCH)[row % BATCH]
+
+    def _parts(self, number: int) -> tuple[int, int, int]:
+        """Which paper of the base paper `number` is, which other goes on, and for how many sentences."""
+        turn, own = divmod(number, self._count)
+        other = (own + turn + 1) % self._count
         more = floor((number + 1) * self._more) - floor(number * self._more)
-        rows = [range(self._offsets[paper], self._offsets[paper + 1]) for paper in (own, other)]
-        return [*rows[0], *rows[1][:more]]
+        return own, other, min(more, int(self._offsets[other + 1] - self._offsets[other]))
+
+    def _rows(self, number: int) -> NDArray[np.int64]:
+        """The rows of the base that the sentences of paper `number` are made of."""
+        own, other, more = self._parts(number)
+        mine = np.arange(self._offsets[own], self._offsets[own + 1])
+        return np.concatenate([mine, self._offsets[other] + np.arange(more)])
 
     def paper(self, number: int) -> Paper:
-        base = self._papers[number % len(self._papers)]
+        own, other, more = self._parts(number)
+        base = self._original(own)
+        texts = [each.text for each in (*base.sentences, *self._original(other).sentences[:more])]
+        # Copies begin and are signed each in its own way: those that begin alike would all be compared.
+        texts[0] = f"{number} {texts[0]}"
         sentences: list[Sentence] = []
-        for row in self._rows(number):
+        for text in texts:
             start = sentences[-1].end + 1 if sentences else 0
-            sentences.append(Sentence(self._texts[row], start, start + len(self._texts[row])))
-        abstract = " ".join(sentence.text for sentence in sentences)
+            sentences.append(Sentence(text, start, start + len(text)))
         return replace(
             base,
             id=str(number),
             title=f"{base.title} [{number}]",
-            authors=(f"Author{number}",),  # or papers that begin alike would be taken for one
-            abstract=abstract,
+            authors=(f"Author{number}",),
+            abstract=" ".join(texts),
             sentences=tuple(sentences),
             doi="",
             arxiv_id="",
@@ -112,8 +130,8 @@ class Pattern:
         for document in documents:
             number = int(document.title.rsplit("[", 1)[1].rstrip("]"))
             rows = self._rows(number)
-            vectors = np.vstack([self._whole[number % len(self._papers)], self._sentences[rows]])
-            vectors = jitter(vectors, np.random.default_rng(number))
+            found = np.vstack([self._whole[number % self._count], self._sentences[rows]])
+            vectors = jitter(found.astype(np.float32), np.random.default_rng(number))
             yield Encoded(vectors[1:], vectors[0], self._facets[rows])
             if progress:
                 progress(1)

@@ -13,7 +13,7 @@ from index_build.memory import Memory
 from index_build.publisher import Batch
 from search.corpus import layout
 from search.corpus.arrays import GrowingArray, write_array
-from search.corpus.faiss_index import build_index
+from search.corpus.faiss_making import build_index
 from search.corpus.manifest import Manifest, Segment
 from search.corpus.postings import PostingsWriter
 from search.corpus.store.identity import Apart

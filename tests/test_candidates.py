@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from search.corpus.bm25 import LexicalIndex, best
-from search.corpus.faiss_index import VectorIndex, build_index
+from search.corpus.faiss_index import VectorIndex
+from search.corpus.faiss_making import build_index
 from search.ranking.candidates import Either, Probe, find_candidates
 from search.types import Filters
 

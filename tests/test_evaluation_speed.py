@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -75,9 +76,9 @@ def test_api_part(app_corpus, capsys):
 
 @pytest.mark.slow
 def test_scale_part(app_corpus, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("evaluation.speed_scale.QUERIES", 4)
     arguments = ["speed", "--only", "scale", "--corpus", str(app_corpus), "--papers", "60", "--json"]
-    options = ["--synthetic", str(tmp_path), "--table", str(tmp_path / "table.md")]
+    files = ["--table", str(tmp_path / "table.md"), "--chart", str(tmp_path / "chart.svg")]
+    options = ["--synthetic", str(tmp_path), "--kills", "1", "--compare", *files]
     assert main([*arguments, *options]) == 0
     figures = json.loads(capsys.readouterr().out)["scale"]
     assert figures["build_papers_60"] == 60
@@ -85,7 +86,24 @@ def test_scale_part(app_corpus, tmp_path, capsys, monkeypatch):
     assert {"import", "encode", "store"} < figures["build_seconds_60"].keys()
     table = (tmp_path / "table.md").read_text()
     assert "| Step: store |" in table
-    assert "| Overlap with a build anew | – |" in table
+    assert "| Top 20 of a build anew | 1.000 |" in table
+    assert figures["every_top_20_of_all_60"] > 0.9
+    assert len(figures["build_killed_in_60"]) <= 1
+    assert ElementTree.parse(tmp_path / "chart.svg").getroot().tag.endswith("svg")
     before = (tmp_path / "scale-60" / "figures.json").read_bytes()
     assert main([*arguments, *options]) == 0
     assert (tmp_path / "scale-60" / "figures.json").read_bytes() == before, "what was measured is kept"
+
+
+@pytest.mark.slow
+def test_index_part(app_corpus, tmp_path, capsys):
+    arguments = ["speed", "--only", "index", "--corpus", str(app_corpus), "--json"]
+    assert main([*arguments, "--sweep", str(tmp_path / "sweep.md")]) == 0
+    found = json.loads(json.loads(capsys.readouterr().out)["index"]["indices"])
+    sizes = {each["codes"]: each["megabytes"] for each in found}
+    assert sizes["RaBitQ"] < sizes["SQ8"]
+    by_visited = sorted(
+        (each["visited"] / each["lists"], each["recall"]) for each in found if each["again"] == 400
+    )
+    assert by_visited[0][1] < by_visited[-1][1], "more lists, more found"
+    assert (tmp_path / "sweep.md").read_text().count("| RaBitQ |") == 45

@@ -32,6 +32,11 @@ def test_titles_are_compared_by_their_words():
     assert normalise_title("  Naïve  Bayes: “a re-view”! ") == "naive bayes a re view"
     assert normalise_title("Über Größe") == "uber grosse"
     assert normalise_title("論文の題名：例") == "論文の題名 例"
+
+
+def test_plain_letters_are_normalised_as_all_others() -> None:
+    for text in ("a_b", " 3.5 kV (AC/DC)\t", "\x1c\x00odd\x7f~", "__", ""):
+        assert normalise_title(text) == normalise_title(f"{text} é").removesuffix("e").strip()
     assert title_key("Sharp Saws cut—wood", 2020) == title_key("sharp saws cut wood", 2020) != 0
     assert title_key("Sharp saws cut wood", 2020) != title_key("Sharp saws cut wood", 2021)
 

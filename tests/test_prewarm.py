@@ -11,7 +11,7 @@ from index_build import prewarm, steps
 from index_build.cache import keys_of
 from index_build.verify import verify
 from search.corpus import layout
-from search.corpus.faiss_index import nearest, recall
+from search.corpus.faiss_making import nearest, recall
 from search.corpus.store import Snapshot, Store
 from search.encoder.loading import load_encoder
 from search.text.sentences import split_paper

@@ -25,7 +25,8 @@ from search.corpus import bm25, layout
 from search.corpus.bm25 import LexicalIndex
 from search.corpus.checksums import CHECKSUMS, write_checksums
 from search.corpus.faiss_header import check_file
-from search.corpus.faiss_index import VectorIndex, build_index
+from search.corpus.faiss_index import VectorIndex
+from search.corpus.faiss_making import build_index
 from search.corpus.manifest import check_build, read_manifest
 from search.corpus.store import Snapshot, Store
 from search.corpus.store.tables import CONFIG

@@ -11,9 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from index_build.prewarm import SHIPPED
-from search.corpus import faiss_index, faiss_lists
+from search.corpus import faiss_lists, faiss_making
 from search.corpus.arrays import write_array
-from search.corpus.faiss_index import VectorIndex, build_index, nearest, recall
+from search.corpus.faiss_index import VectorIndex
+from search.corpus.faiss_making import build_index, nearest, recall, train_lists
 from search.corpus.vector_file import VectorFile
 from search.errors import CorpusError
 
@@ -54,7 +55,7 @@ def lists(real: Floats, tmp_path_factory: pytest.TempPathFactory) -> tuple[Vecto
     many = np.concatenate(copies)[:50_000]
     path = tmp_path_factory.mktemp("lists") / "sentences.faiss"
     build_index(many.astype(np.float16), path, flat_limit=10_000)
-    return VectorIndex.open(path), many
+    return VectorIndex.open(path, lambda: many), many
 
 
 def test_flat_recall(flat: VectorIndex, real: Floats, queries: Floats) -> None:
@@ -69,6 +70,24 @@ def test_recall_of_lists(lists: tuple[VectorIndex, Floats], queries: Floats) -> 
     index, vectors = lists
     assert "lists" in index.kind
     assert recall(index.search(queries, 100)[1], nearest(queries, vectors, 100)) >= 0.95
+
+
+def test_lists_of_one_bit_find_what_the_vectors_say(lists: tuple[VectorIndex, Floats]) -> None:
+    """Small on disk, and yet every score is that of the vectors themselves."""
+    index, vectors = lists
+    assert index.kind.endswith("1 bit")
+    scores, rows = index.search(vectors[:20], 50)
+    np.testing.assert_allclose(scores, np.take_along_axis(vectors[:20] @ vectors.T, rows, axis=1), atol=1e-5)
+    assert (np.diff(scores, axis=1) <= 0).all()
+
+
+def test_lists_of_eight_bits_from_before_are_searched_as_they_are(real: Floats, tmp_path: Path) -> None:
+    index = train_lists(real, lists=32, codes="SQ8")
+    faiss_lists.write_lists(index, [real], tmp_path / "old.faiss")
+    faiss_lists.set_visited(tmp_path / "old.faiss", 16)
+    old = VectorIndex.open(tmp_path / "old.faiss", lambda: pytest.fail("needs no other file"))
+    assert old.kind == "32 lists, 16 visited, 8 bit"
+    assert recall(old.search(real[:50], 10)[1], nearest(real[:50], real, 10)) > 0.9
 
 
 def test_the_oracle_is_a_plain_sort(real: Floats, queries: Floats) -> None:
@@ -146,13 +165,13 @@ def test_lists_written_on_disk_are_those_that_faiss_makes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In several chunks and parts, from a file that is read, not held."""
-    monkeypatch.setattr(faiss_index, "CHUNK", 700)
+    monkeypatch.setattr(faiss_making, "CHUNK", 700)
     monkeypatch.setattr(faiss_lists, "GATHERED", 20_000)
     vectors = np.random.default_rng(3).standard_normal((3000, 24)).astype(np.float16)
     write_array(tmp_path / "vectors.npy", vectors)
     build_index(VectorFile(tmp_path / "vectors.npy"), tmp_path / "lists.faiss", flat_limit=100)
     ours = faiss.read_index(str(tmp_path / "lists.faiss"))
-    theirs = faiss_index._train_lists(vectors)
+    theirs = train_lists(vectors)
     theirs.add(vectors.astype(np.float32))
     theirs.nprobe = ours.nprobe
     assert ours.ntotal == 3000

@@ -1,14 +1,12 @@
-"""Search by meaning: Faiss over unit vectors, memory-mapped, the kind of index chosen by size.
+"""Search by meaning: Faiss over unit vectors, memory-mapped, opened whatever kind of index it is.
 
 The Faiss id of a vector is its row, as `search.corpus.store` numbers sentences and papers.
 """
 
 from __future__ import annotations
 
-import errno
 import math
-import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,26 +17,13 @@ from numpy.typing import NDArray
 
 from search.corpus.checksums import DamagedError
 from search.corpus.faiss_header import check_file
-from search.corpus.faiss_lists import set_visited, write_lists
 from search.errors import CorpusError
 
-FLAT_LIMIT = 200_000
-"""Vectors up to which all are compared, in half precision; larger indices visit lists of near vectors.
-With this many, one vector of 384 numbers takes about 5 milliseconds on one core. Chosen by hand."""
-RECALL_SAMPLE, RECALL_DEPTH, RECALL_WANTED = 256, 100, 0.98
-"""As many lists are visited as it takes to find this share of the true nearest RECALL_DEPTH vectors of
-RECALL_SAMPLE vectors. The goal is 0.95; the rest is a margin."""
-FEWEST_LISTS, LEAST_GAIN = 32, 0.002
-"""Lists visited at first, then doubled until the recall grows by less than LEAST_GAIN; chosen by hand."""
-TRAINING_PER_LIST = 40
-"""Vectors that the centre of each list is trained on: Faiss by default warns below 39."""
-CHUNK = 65_536
-"""Vectors that are converted to 32 bits together, to save memory."""
 ALONE_LIMIT = 1_000_000
 """Comparisons of vectors up to which a search takes one thread: about 20 milliseconds."""
-
-MOST_TRAINING = 2**18
-"""Vectors that lists are trained on at most: 400 MB at 384 numbers."""
+AGAIN, FEWEST_AGAIN = 4, 1000
+"""Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
+the vectors themselves. From the table in docs/scale.md."""
 
 Floats = NDArray[np.floating]
 
@@ -54,96 +39,7 @@ class Vectors(Protocol):
     def __getitem__(self, rows: Any, /) -> Floats: ...
 
 
-def build_index(vectors: Vectors, path: Path, flat_limit: int = FLAT_LIMIT) -> None:
-    """Write the index of unit vectors [n, d] (an array or a file of them) to `path`.
-
-    Flat: 16-bit numbers, 2·d bytes a vector, exact but for rounding. Above `flat_limit`: inverted lists
-    (Sivic and Zisserman 2003) of 8-bit residuals, d bytes a vector, with as many lists visited as a
-    sample of the vectors themselves needs. Lists are gathered on disk, so that memory does not grow.
-    """
-    if len(vectors) <= flat_limit:
-        index = faiss.index_factory(vectors.shape[1], "SQfp16", faiss.METRIC_INNER_PRODUCT)
-        index.train(_float32(vectors[:1]))
-        for chunk in _chunks(vectors):
-            index.add(chunk)
-        _write(index, path)
-    else:
-        index = _train_lists(vectors)
-        write_lists(index, _chunks(vectors), path)
-        set_visited(path, _lists_to_visit(path, vectors))
-
-
-def _write(index: faiss.Index, path: Path) -> None:
-    """Faiss says only at times that the disk is full: the end of a file may be missing without an error."""
-    try:
-        faiss.write_index(index, str(path))
-        check_file(path)
-    except (RuntimeError, ValueError) as error:
-        told = str(error)
-        if isinstance(error, ValueError) or "write error" in told or os.strerror(errno.ENOSPC) in told:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
-        raise
-
-
-def _train_lists(vectors: Vectors) -> faiss.IndexIVF:
-    """An empty index whose lists are trained on a sample."""
-    count, dimension = vectors.shape
-    lists = 2 ** round(math.log2(4 * math.sqrt(count)))
-    index = faiss.index_factory(dimension, f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
-    index.cp.max_points_per_centroid = TRAINING_PER_LIST
-    index.cp.min_points_per_centroid = 1
-    random = np.random.default_rng(0)
-    wanted = min(count, lists * TRAINING_PER_LIST, MOST_TRAINING)
-    sample = np.sort(random.choice(count, wanted, replace=False))
-    on_gpu = faiss.get_num_gpus() > 0
-    worker = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index) if on_gpu else index
-    worker.train(_float32(vectors[sample]))
-    return faiss.index_gpu_to_cpu(worker) if on_gpu else index
-
-
-def _lists_to_visit(path: Path, vectors: Vectors) -> int:
-    """How many lists to visit: doubled until a sample's true neighbours are found, or no more of them are."""
-    index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-    random = np.random.default_rng(1)
-    rows = np.sort(random.choice(len(vectors), min(len(vectors), RECALL_SAMPLE), replace=False))
-    queries = _float32(vectors[rows])
-    truth = nearest(queries, vectors, RECALL_DEPTH)
-    visited, before = FEWEST_LISTS, 0.0
-    while visited < index.nlist:
-        found = index.search(queries, RECALL_DEPTH, params=faiss.SearchParametersIVF(nprobe=visited))[1]
-        share = recall(found, truth)
-        if share >= RECALL_WANTED:
-            return visited
-        if share - before < LEAST_GAIN:  # what is still missing is lost to rounding, not to the lists
-            return visited // 2
-        visited, before = visited * 2, share
-    return int(index.nlist)
-
-
-def nearest(queries: Floats, vectors: Vectors, k: int) -> NDArray[np.int64]:
-    """The rows of the k largest inner products, [q, k], by comparing everything: the oracle."""
-    heap = faiss.ResultHeap(len(queries), min(k, len(vectors)), keep_max=True)
-    start = 0
-    for chunk in _chunks(vectors):
-        scores, rows = faiss.knn(queries, chunk, min(k, len(chunk)), metric=faiss.METRIC_INNER_PRODUCT)
-        heap.add_result(scores, rows + start)
-        start += len(chunk)
-    heap.finalize()
-    return heap.I
-
-
-def recall(found: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
-    """The share of the true rows [q, k] that were found [q, k']."""
-    hits = [np.isin(true, mine).mean() for true, mine in zip(truth, found, strict=True)]
-    return float(np.mean(hits))
-
-
-def _chunks(vectors: Vectors) -> Iterator[NDArray[np.float32]]:
-    for start in range(0, len(vectors), CHUNK):
-        yield _float32(vectors[start : start + CHUNK])
-
-
-def _float32(vectors: Floats) -> NDArray[np.float32]:
+def float32(vectors: Floats) -> NDArray[np.float32]:
     return np.ascontiguousarray(vectors, np.float32)
 
 
@@ -183,14 +79,25 @@ class Selection:
 class VectorIndex:
     """An index opened for reading. Safe to use from many threads."""
 
-    def __init__(self, index: faiss.Index) -> None:
+    def __init__(self, index: faiss.Index, exact: Vectors | None = None) -> None:
         self._index = index
+        self._exact = exact
         self.count: int = index.ntotal
         self.dimension: int = index.d
+        self.lists: int = index.nlist if isinstance(index, faiss.IndexIVF) else 0
+        """0 where all vectors are compared."""
+        self.visited: int = index.nprobe if self.lists else 0
+        """Lists that a search without a filter looks through."""
+        self.compared = FEWEST_AGAIN
+        """Of what is found, how many at least are compared again, where that is done."""
 
     @classmethod
-    def open(cls, path: Path) -> VectorIndex:
-        """The index in `path`, memory-mapped: pages are read as searches need them."""
+    def open(cls, path: Path, exact: Callable[[], Vectors] | None = None) -> VectorIndex:
+        """The index in `path`, memory-mapped: pages are read as searches need them.
+
+        `exact` opens the vectors themselves. An index of one bit a number needs them to compare again what
+        it finds; others do not open them.
+        """
         try:
             check_file(path)
             index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
@@ -199,14 +106,15 @@ class VectorIndex:
             raise CorpusError(
                 f"The index {path} cannot be read ({reason}); build the corpus again."
             ) from error
-        return cls(index)
+        return cls(index, exact() if exact and isinstance(index, faiss.IndexIVFRaBitQ) else None)
 
     @property
     def kind(self) -> str:
         """For reports: "flat, 16 bit" or "512 lists, 16 visited, 8 bit"."""
-        if isinstance(self._index, faiss.IndexIVF):
-            return f"{self._index.nlist} lists, {self._index.nprobe} visited, 8 bit"
-        return "flat, 16 bit"
+        if not self.lists:
+            return "flat, 16 bit"
+        bits = "1 bit" if isinstance(self._index, faiss.IndexIVFRaBitQ) else "8 bit"
+        return f"{self.lists} lists, {self.visited} visited, {bits}"
 
     def search(
         self, queries: Floats, k: int, allowed: Selection | NDArray[np.integer] | None = None
@@ -217,26 +125,50 @@ class VectorIndex:
         """
         if isinstance(allowed, np.ndarray):
             allowed = Selection.of_rows(allowed, self.count)
-        k = min(k, self.count if allowed is None else allowed.count)
+        most = self.count if allowed is None else allowed.count
+        k = min(k, most)
         if k == 0:
             empty = (len(queries), 0)
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
-        parameters = self._parameters(allowed)
-        is_list = isinstance(self._index, faiss.IndexIVF)
-        share = parameters.nprobe / self._index.nlist if is_list else 1.0
-        with _threads_for(len(queries) * self.count * share):
-            scores, rows = self._index.search(_float32(queries), k, params=parameters)
-        if is_list and rows.max(initial=-1) >= self.count:
+        if self._exact is None:
+            return self._find(float32(queries), k, allowed)
+        rough = self._find(float32(queries), min(max(AGAIN * k, self.compared), most), allowed)[1]
+        return _compared(float32(queries), rough, self._exact, k)
+
+    def _find(
+        self, queries: NDArray[np.float32], k: int, allowed: Selection | None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """By the index alone."""
+        visited = self._to_visit(allowed)
+        with _threads_for(len(queries) * self.count * (visited / self.lists if self.lists else 1.0)):
+            scores, rows = self._index.search(queries, k, params=self._parameters(allowed, visited))
+        if self.lists and rows.max(initial=-1) >= self.count:
             raise DamagedError(
                 f"An index has row {rows.max()} among {self.count} vectors; build the corpus again."
             )
         return scores, rows
 
-    def _parameters(self, allowed: Selection | None) -> faiss.SearchParameters:
-        selector = None if allowed is None else allowed.selector
-        if not isinstance(self._index, faiss.IndexIVF):
-            return faiss.SearchParameters(sel=selector)
+    def _to_visit(self, allowed: Selection | None) -> int:
         # The fewer vectors are allowed, the more lists are visited: work and recall stay the same.
         rarity = 1.0 if allowed is None else self.count / max(allowed.count, 1)
-        visited = min(self._index.nlist, math.ceil(self._index.nprobe * rarity))
+        return min(self.lists, math.ceil(self.visited * rarity))
+
+    def _parameters(self, allowed: Selection | None, visited: int) -> faiss.SearchParameters:
+        selector = None if allowed is None else allowed.selector
+        if not self.lists:
+            return faiss.SearchParameters(sel=selector)
+        if isinstance(self._index, faiss.IndexIVFRaBitQ):
+            return faiss.IVFRaBitQSearchParameters(sel=selector, nprobe=visited, qb=self._index.qb)
         return faiss.SearchParametersIVF(sel=selector, nprobe=visited)
+
+
+def _compared(
+    queries: NDArray[np.float32], rough: NDArray[np.int64], vectors: Vectors, k: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The k best for each query of all that was found for any of them, [q, k], by the vectors themselves."""
+    rows = np.unique(rough[rough >= 0])
+    scores = np.full((len(queries), max(len(rows), k)), -np.inf, np.float32)
+    scores[:, : len(rows)] = queries @ float32(vectors[rows]).T
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    rows = np.pad(rows, (0, scores.shape[1] - len(rows)), constant_values=-1)
+    return np.take_along_axis(scores, best, axis=1), rows[best]

@@ -24,11 +24,16 @@ Sums: TypeAlias = Mapping[str, Blocks]
 """By the path of their file below the build's folder."""
 
 
+def _open_index(path: Path, vectors: str, sums: Sums) -> VectorIndex:
+    """An index, and the vectors it is of where it compares them again."""
+    return VectorIndex.open(path, lambda: VectorFile(path.with_name(vectors), sums.get(vectors)))
+
+
 PARTS: dict[str, Callable[[Path, Sums], Any]] = {
     layout.SENTENCE_VECTORS: lambda path, blocks: VectorFile(path, blocks.get(path.name)),
     layout.PAPER_VECTORS: lambda path, blocks: MappedVectors(path, blocks.get(path.name)),
-    layout.SENTENCE_INDEX: lambda path, blocks: VectorIndex.open(path),
-    layout.PAPER_INDEX: lambda path, blocks: VectorIndex.open(path),
+    layout.SENTENCE_INDEX: lambda path, blocks: _open_index(path, layout.SENTENCE_VECTORS, blocks),
+    layout.PAPER_INDEX: lambda path, blocks: _open_index(path, layout.PAPER_VECTORS, blocks),
     layout.LEXICAL: lambda path, blocks: LexicalIndex.open(
         path,
         {name.name: each for full, each in blocks.items() if (name := Path(full)).parent.name == path.name},

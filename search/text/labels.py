@@ -22,18 +22,35 @@ class Label:
 
 
 def decide(text: str, probabilities: Sequence[float]) -> Label:
-    """The likeliest label; what a paper says of its own doing is an objective, never its background.
+    """The label of a sentence, and the one it may have instead."""
+    likeliest, next_one = _ranked(text, probabilities)[:2]
+    facet = _shown(text, likeliest)
+    if facet is not Facet.METHOD and may_announce(text) and _says_how(text, probabilities):
+        return Label(facet, Facet.METHOD)
+    other = likeliest if next_one is facet else next_one
+    return Label(facet, other if max(probabilities) < SURE else None)
+
+
+def facet_of(text: str, probabilities: Sequence[float]) -> Facet:
+    """The label alone, for the many sentences that are only shown."""
+    return _shown(text, _ranked(text, probabilities)[0])
+
+
+def _ranked(text: str, probabilities: Sequence[float]) -> list[Facet]:
+    """The labels, likeliest first.
 
     A doubtful method that is announced, but not in words that say how ("We show that ..."), is none.
     """
     order = sorted(range(len(FACETS)), key=lambda place: -probabilities[place])
-    doubtful = probabilities[order[0]] < SURE
-    says_how = names_method(text, probabilities[FACETS.index(Facet.METHOD)])
-    if FACETS[order[0]] is Facet.METHOD and doubtful and announces(text) and not says_how:
-        order = order[1:]
-    likeliest, next_one = (FACETS[place] for place in order[:2])
-    facet = Facet.OBJECTIVE if likeliest is Facet.BACKGROUND and announces(text) else likeliest
-    if facet is not Facet.METHOD and may_announce(text) and says_how:
-        return Label(facet, Facet.METHOD)
-    other = likeliest if next_one is facet else next_one
-    return Label(facet, other if doubtful else None)
+    ranked = [FACETS[place] for place in order]
+    doubtful = ranked[0] is Facet.METHOD and probabilities[order[0]] < SURE
+    return ranked[1:] if doubtful and announces(text) and not _says_how(text, probabilities) else ranked
+
+
+def _says_how(text: str, probabilities: Sequence[float]) -> bool:
+    return names_method(text, probabilities[FACETS.index(Facet.METHOD)])
+
+
+def _shown(text: str, likeliest: Facet) -> Facet:
+    """What a paper says of its own doing is an objective, never its background."""
+    return Facet.OBJECTIVE if likeliest is Facet.BACKGROUND and announces(text) else likeliest

@@ -46,14 +46,16 @@ SAME_AUTHORS = 0.1
 """The same for the names of the authors. In the demo corpus 0.7 % of random pairs of papers reach it. Chosen
 by hand."""
 _NOT_WORD = re.compile(r"[\W_]+")
+_SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
 
 def normalise_title(title: str) -> str:
     """Words in lower case with single spaces, without accents and punctuation."""
     plain = title.lower() if title.isascii() else unicodedata.normalize("NFKD", title).casefold()
-    if not plain.isascii():
-        plain = "".join(character for character in plain if not unicodedata.combining(character))
+    if plain.isascii():
+        return " ".join(plain.translate(_SPACES).split())  # several times as fast
+    plain = "".join(character for character in plain if not unicodedata.combining(character))
     return _NOT_WORD.sub(" ", plain).strip()
 
 

@@ -17,7 +17,7 @@ from search.corpus.checksums import damaged
 from search.databases import LOCKED
 from search.errors import CorpusError
 from search.references import pack, unpack
-from search.text.labels import decide
+from search.text.labels import facet_of
 from search.types import FACETS, Facet, Paper, Sentence
 
 LAYOUT = 2
@@ -220,5 +220,5 @@ def _sentence_of(row: dict[str, Any], text: str) -> Sentence:
     probabilities = tuple(row.get("probabilities") or ())
     facet = None if code is None else FACETS[code]
     if probabilities and not row["hinted"]:
-        facet = decide(text[start:end], probabilities).facet
+        facet = facet_of(text[start:end], probabilities)
     return Sentence(text[start:end], start, end, facet, probabilities, row["hinted"])
