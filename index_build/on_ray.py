@@ -146,7 +146,7 @@ class RayEncoder:
         gpus, cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 1))
         # One processor is left for reading and for Ray itself: workers on all of them wait for each other.
         workers = min(len(shards), gpus or max(1, cpus - 1))
-        needs = {"num_gpus": 1} if gpus else {"num_cpus": 1}
+        needs = {"num_gpus": 1} if gpus else {"num_cpus": 1 if cpus > 1 else 0.5}
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         paths = [{"shard": shard} for shard in shards]
@@ -253,4 +253,7 @@ def _connect(ray: Any, address: str) -> None:
         ray.init(address=address, runtime_env={"py_modules": modules}, logging_level="ERROR")
         return
     os.environ["PYTHONPATH"] = path
-    ray.init(include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    # Whoever reaches a cluster can run programs on it: one that is made here is reached from this machine alone.
+    ray.init(
+        include_dashboard=False, logging_level="ERROR", log_to_driver=False, _node_ip_address="127.0.0.1"
+    )

@@ -11,7 +11,7 @@ from tests.campaign.tally import Effort, Tally
 
 CAMPAIGNS = (
     "kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill", "milvus",
-    "milvus-small", "milvus-searched", "ray",
+    "milvus-small", "milvus-searched", "milvus-searched-small", "milvus-cluster", "ray",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, folder: Path) -> Tally:
-    from tests.campaign import disk, flip, hostile, kill, live, load, milvus, ray
+    from tests.campaign import cluster, disk, flip, hostile, kill, live, load, milvus, ray
 
     match options.campaign:
         case "load":
@@ -51,6 +51,8 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
         "milvus": milvus.run,
         "milvus-small": milvus.run_small,
         "milvus-searched": milvus.run_searched,
+        "milvus-searched-small": milvus.run_searched_small,
+        "milvus-cluster": cluster.run,
         "ray": ray.run,
     }
     return campaigns[options.campaign](Effort(options.times, options.seed, folder, options.minutes))
