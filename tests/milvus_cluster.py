@@ -7,7 +7,6 @@ hand, `python -m tests.milvus_cluster` starts one and says where it is.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -19,14 +18,12 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-from tests import own_network
+from tests import object_store, own_network
 from tests.milvus_servers import PROGRAMS, REAL, ROOT, wait_for
 
-PORT, KAFKA = 19530, 9092
+PORT, KAFKA, BROKER, SCHEMAS = 19530, 9092, 17777, 8081
 ETCD = ROOT / "build" / "etcd"
 COORDINATORS = ("-rootcoord=true", "-querycoord=true", "-datacoord=true", "-indexcoord=true")
-KEYS = "minioadmin"
-"""Both the name and the secret that Milvus' configuration has for its object store."""
 CONFIGURATION = """
 import milvus, pathlib, sys
 from tests.real_milvus import unpack
@@ -72,25 +69,16 @@ class Cluster:
         file.write_text(f"{file.read_text()}\n{QUEUE}")
 
     def _start_store_and_queue(self) -> None:
-        weed, here = str(REAL.with_name("weed")), "127.0.0.1"
-        keys = self.folder / "s3.json"
-        who = {"credentials": [{"accessKey": KEYS, "secretKey": KEYS}], "actions": ["Admin", "Read", "Write"]}
-        keys.write_text(json.dumps({"identities": [{"name": "milvus", **who}]}))
-        master = f"-master={here}:9333"
         self._run("etcd", str(etcd()), "--data-dir", str(self.folder / "etcd"))
-        stored = self.folder / "weed"
-        stored.mkdir(exist_ok=True)
-        store = (f"-dir={stored}", "-filer", "-s3", "-s3.port=9000", f"-s3.config={keys}", "-volume.max=30")
-        self._run("weed", weed, "server", f"-ip={here}", "-master.volumeSizeLimitMB=256", *store)
-        for port in (2379, 8888, 9000):
-            wait_for(port)
-        self._run("broker", weed, "mq.broker", f"-ip={here}", master)
-        wait_for(17777)
+        wait_for(2379)
+        self._processes["store"] = object_store.start(self.folder / "store")
+        weed, here = str(object_store.WEED), f"-ip={object_store.HERE}"
+        master = f"-master={object_store.HERE}:{object_store.MASTER}"
+        self._run("broker", weed, "mq.broker", here, master)
+        wait_for(BROKER)
         threading.Thread(target=_schemas().serve_forever, daemon=True).start()
-        registry = "-schema-registry-url=http://127.0.0.1:8081"
-        self._run(
-            "gateway", weed, "mq.kafka.gateway", f"-ip={here}", master, registry, "-default-partitions=1"
-        )
+        registry = f"-schema-registry-url=http://127.0.0.1:{SCHEMAS}"
+        self._run("gateway", weed, "mq.kafka.gateway", here, master, registry, "-default-partitions=1")
         wait_for(KAFKA)
         # The gateway tells clients a port that it does not listen on, the one after its own.
         own_network.Door(KAFKA + 1).open(KAFKA)
@@ -152,7 +140,7 @@ class _NoSchemas(BaseHTTPRequestHandler):
 
 def _schemas() -> HTTPServer:
     """The gateway asks at its start for a registry of schemas, though nothing here has one."""
-    return HTTPServer(("127.0.0.1", 8081), _NoSchemas)
+    return HTTPServer(("127.0.0.1", SCHEMAS), _NoSchemas)
 
 
 def _free_port() -> int:
