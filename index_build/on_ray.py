@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ class RayEncoder:
         self, settings: Settings, storage: str, address: str = "", report: Progress | None = None
     ) -> None:
         """`storage` is a folder or an address that Arrow knows; `address` a cluster's, empty for one here."""
+        if not address:
+            _prepare()
         _require_ray()
         self._recipe, self._address = Recipe.of(settings), address
         self._report = report or (lambda step, done, total: None)
@@ -146,7 +149,7 @@ class RayEncoder:
         gpus, cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 1))
         # One processor is left for reading and for Ray itself: workers on all of them wait for each other.
         workers = min(len(shards), gpus or max(1, cpus - 1))
-        needs = {"num_gpus": 1} if gpus else {"num_cpus": 1}
+        needs = {"num_gpus": 1} if gpus else {"num_cpus": 1 if cpus > 1 else 0.5}
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         paths = [{"shard": shard} for shard in shards]
@@ -236,6 +239,17 @@ def _storage(storage: str, encoder: str) -> tuple[pafs.FileSystem, str]:
     return files, f"{base.rstrip('/')}/{name}"
 
 
+def _prepare() -> None:
+    """What a cluster of this machine is to be like; Ray reads it when it is first imported.
+
+    It listens on every address and runs what it is sent, so only who knows a token gets in. By itself it gives
+    its workers almost the lowest priority: beside other work they hardly run, and the start takes minutes.
+    """
+    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+
 def _require_ray() -> None:
     try:
         import ray.data  # noqa: F401
@@ -247,10 +261,10 @@ def _require_ray() -> None:
 
 def _connect(ray: Any, address: str) -> None:
     """A cluster elsewhere gets this software sent; workers on this machine read it from here."""
-    path = os.pathsep.join(each for each in (str(ROOT), os.environ.get("PYTHONPATH", "")) if each)
     if address:
         modules = [str(ROOT / "search"), str(ROOT / "index_build")]
         ray.init(address=address, runtime_env={"py_modules": modules}, logging_level="ERROR")
         return
+    path = os.pathsep.join(each for each in (str(ROOT), os.environ.get("PYTHONPATH", "")) if each)
     os.environ["PYTHONPATH"] = path
     ray.init(include_dashboard=False, logging_level="ERROR", log_to_driver=False)

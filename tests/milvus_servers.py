@@ -1,5 +1,6 @@
 """Milvus servers for tests, in processes of their own: the real one, and the small one with sparse vectors.
 
+The real one listens on every address, so it has a network of its own and is reached by a door on loopback.
 One server at a time on a machine: whoever comes second waits. They end by SIGKILL, because the real one takes
 most of a minute to end otherwise.
 """
@@ -15,35 +16,22 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 
 from search.downloads import cache_root
+from tests import own_network
 
+ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 120
 LOCK = Path(gettempdir()) / "triptych-milvus.lock"
-REAL = """
-import pathlib, signal, sys
-import milvus
-base, programs, *settings = sys.argv[1:]
-programs = pathlib.Path(programs)
-programs.mkdir(parents=True, exist_ok=True)
-data = pathlib.Path(base)
-data.mkdir(parents=True, exist_ok=True)
-if not (data / "bin").exists():
-    (data / "bin").symlink_to(programs)
-server = milvus.MilvusServer(milvus.MilvusServerConfig())
-server.set_base_dir(base)
-for each in settings:
-    name, _, value = each.partition("=")
-    known = {"true": True, "false": False}
-    server.config.set(name, known[value] if value in known else int(value) if value.isdigit() else value)
-server.start()
-print(server.listen_port, flush=True)
-signal.pause()
-"""
+REAL = ROOT / "build" / "servers" / "bin" / "python"
+"""The real server lies in a virtual environment of its own, with the libraries that it was built with."""
+PROGRAMS = cache_root() / "milvus-2.3.5"
+"""Where it is unpacked, once."""
 SMALL = """
 import signal, sys
 from milvus_lite.adapter.grpc.server import start_server_in_thread
@@ -59,10 +47,18 @@ def lacks(*packages: str) -> str:
     return f"{', '.join(missing)} is not installed: pip install -r requirements-dev.txt" if missing else ""
 
 
+@cache
+def lacks_real() -> str:
+    """Why the real server cannot be tried here."""
+    if not REAL.exists():
+        return lacks("pymilvus") or "the real Milvus server is not installed: run `make servers`"
+    return lacks("pymilvus") or own_network.refusal()
+
+
 needs_small = pytest.mark.skipif(
     bool(lacks("pymilvus", "milvus_lite")), reason=lacks("pymilvus", "milvus_lite")
 )
-needs_real = pytest.mark.skipif(bool(lacks("pymilvus", "milvus")), reason=lacks("pymilvus", "milvus"))
+needs_real = pytest.mark.skipif(bool(lacks_real()), reason=lacks_real())
 
 
 class MilvusServer:
@@ -74,15 +70,15 @@ class MilvusServer:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> MilvusServer:
-        programs = str(cache_root() / "milvus-2.3.5")
         given = {
-            "real": [REAL, str(self.folder), programs, *self.settings],
-            "small": [SMALL, str(self.folder), "0"],
+            "real": [str(REAL), "-m", "tests.real_milvus", str(self.folder), str(PROGRAMS), *self.settings],
+            "small": [sys.executable, "-c", SMALL, str(self.folder), "0"],
         }
         log = (self.folder.parent / f"{self.folder.name}.log").open("a")
         with log:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", *given[self.kind]],
+                given[self.kind],
+                cwd=ROOT,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -94,7 +90,7 @@ class MilvusServer:
             self.kill()
             raise RuntimeError(f"The {self.kind} Milvus server did not start: see {log.name}")
         self.port = int(line)
-        _wait_for(self.port)
+        wait_for(self.port)
         return self
 
     def address(self, name: str = "corpus") -> str:
@@ -130,7 +126,7 @@ def alone() -> Iterator[None]:
         yield
 
 
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,17 @@ import pytest
 
 from index_build import on_ray
 from index_build.on_ray import RayEncoder, from_bytes, key_of, to_bytes
-from index_build.steps import build
 from search.corpus import layout
 from search.errors import SettingsError
 from search.settings import Settings
 from search.types import Document
+from tests import object_store, own_network
 from tests.random_encoder import RandomEncoder
 
-needs_ray = pytest.mark.skipif(
-    importlib.util.find_spec("ray") is None,
-    reason="ray is not installed: pip install -r requirements-ray.txt",
-)
+RAY = "ray is not installed: pip install -r requirements-ray.txt"
+REFUSED = own_network.refusal() if importlib.util.find_spec("ray") else RAY
+needs_ray = pytest.mark.skipif(bool(REFUSED), reason=REFUSED)
+needs_store = pytest.mark.skipif(bool(object_store.REASON), reason=object_store.REASON)
 
 
 def test_records_come_back_to_the_bit() -> None:
@@ -103,19 +105,15 @@ def test_half_a_file_is_no_shard(shards: RayEncoder) -> None:
 
 @needs_ray
 @pytest.mark.slow
-@pytest.mark.filterwarnings("default")  # Ray's own, of itself
-def test_a_corpus_built_on_ray_has_the_same_vectors(
-    app_corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import ray
-
-    monkeypatch.setattr(on_ray, "SHARD", 12)
-    shutil.copy(app_corpus / layout.STORE, tmp_path / layout.STORE)
-    try:
-        encoder = RayEncoder(Settings(), str(tmp_path / "shards"))
-        build(tmp_path, encoder=encoder)
-    finally:
-        ray.shutdown()
-    ours, theirs = layout.current_build(tmp_path), layout.current_build(app_corpus)
+@pytest.mark.parametrize("place", ["folder", pytest.param("store", marks=needs_store)])
+def test_a_corpus_built_on_ray_has_the_same_vectors(place: str, app_corpus: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    shutil.copy(app_corpus / layout.STORE, corpus / layout.STORE)
+    shards = [str(tmp_path / "shards")] if place == "folder" else ["bucket/shards", str(tmp_path / "store")]
+    command = [sys.executable, "-m", "tests.ray_build", str(corpus), *shards]
+    done = subprocess.run(command, cwd=on_ray.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ours, theirs = layout.current_build(corpus), layout.current_build(app_corpus)
     for name in (layout.SENTENCE_VECTORS, layout.PAPER_VECTORS):
         assert np.array_equal(np.load(ours / name), np.load(theirs / name))

@@ -11,7 +11,7 @@ from tests.campaign.tally import Effort, Tally
 
 CAMPAIGNS = (
     "kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill", "milvus",
-    "milvus-small", "milvus-searched", "ray",
+    "milvus-small", "milvus-searched", "milvus-searched-small", "milvus-cluster", "milvus-compared", "ray", "ray-beside",
 )  # fmt: skip
 
 
@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--visitors", default="1,5,20", help="load: how many at once, one run after another")
     parser.add_argument("--pause", type=float, default=0.0, help="load: mean seconds between two clicks")
     parser.add_argument("--url", action="append", default=[], help="load: running apps to compare")
+    parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="milvus-compared: a built one")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop; how long to soak")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
@@ -32,12 +33,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, folder: Path) -> Tally:
-    from tests.campaign import disk, flip, hostile, kill, live, load, milvus, ray
+    from tests.campaign import cluster, compared, disk, flip, hostile, kill, live, load, milvus, ray
 
     match options.campaign:
         case "load":
             visitors = [int(count) for count in options.visitors.split(",")]
             return load.run(folder, options.seed, visitors, options.pause, options.url)
+        case "milvus-compared":
+            return compared.run(folder, options.corpus, options.times)
         case "soak":
             return load.soak(folder, options.seed, options.minutes)
     campaigns = {
@@ -51,7 +54,10 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
         "milvus": milvus.run,
         "milvus-small": milvus.run_small,
         "milvus-searched": milvus.run_searched,
+        "milvus-searched-small": milvus.run_searched_small,
+        "milvus-cluster": cluster.run,
         "ray": ray.run,
+        "ray-beside": ray.run_beside,
     }
     return campaigns[options.campaign](Effort(options.times, options.seed, folder, options.minutes))
 

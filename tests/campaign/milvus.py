@@ -8,14 +8,13 @@ import time
 from pathlib import Path
 
 from index_build.moving import engine_on
-from search.corpus.milvus.build import MilvusBuild
 from search.corpus.milvus.corpus import MilvusCorpus
 from search.engine import Engine
 from search.errors import CorpusError
 from search.types import Query
 from tests import milvus_corpora
 from tests.campaign.tally import Effort, Tally, repeat
-from tests.milvus_servers import MilvusServer, lacks, running
+from tests.milvus_servers import MilvusServer, lacks, lacks_real, running
 
 LONGEST = {"real": 25.0, "small": 4.0}
 """Seconds within which the server is killed: about as long as an undisturbed publish takes."""
@@ -24,8 +23,7 @@ LOADING = 180.0
 
 
 def run(effort: Effort, kind: str = "real") -> Tally:
-    if missing := lacks("pymilvus", {"real": "milvus", "small": "milvus_lite"}[kind]):
-        raise SystemExit(missing)
+    _require(kind)
     folder = milvus_corpora.make_folder(effort.folder / "corpus", few=True)
     with running(kind, effort.folder / "data") as server:
         milvus_corpora.publish(folder, MilvusCorpus(server.address()))
@@ -36,11 +34,11 @@ def run(effort: Effort, kind: str = "real") -> Tally:
             moment = random.Random(f"moment {number}").uniform(0, LONGEST[kind])
             what = _killed_after(moment, server, grown)
             server.start()
-            served = _loaded(server)
-            if served.manifest.papers not in (papers[-1], papers[-1] + 1):
-                return what, f"{served.manifest.papers} papers are served after the crash"
-            engine = engine_on(served)
-            if not engine.search(Query((engine.example(served.headings_by_row([0])[0].id),), top=3)).results:
+            engine = loaded(server.address())
+            served = engine.store.manifest.papers
+            if served not in (papers[-1], papers[-1] + 1):
+                return what, f"{served} papers are served after the crash"
+            if len(search(engine).split()) < 3:
                 return what, "nothing is found after the crash"
             target = MilvusCorpus(server.address())
             milvus_corpora.publish(grown, target)
@@ -53,6 +51,11 @@ def run(effort: Effort, kind: str = "real") -> Tally:
         return repeat(f"milvus {kind}", effort, attempt)
 
 
+def _require(kind: str) -> None:
+    if missing := lacks_real() if kind == "real" else lacks("pymilvus", "milvus_lite"):
+        raise SystemExit(missing)
+
+
 def run_small(effort: Effort) -> Tally:
     """The same with the small server, in seconds."""
     return run(effort, "small")
@@ -61,8 +64,9 @@ def run_small(effort: Effort) -> Tally:
 SEARCHES, READERS = 1_000, 8
 
 
-def run_searched(effort: Effort, kind: str = "small") -> Tally:
+def run_searched(effort: Effort, kind: str = "real") -> Tally:
     """Publishes while many search: no error, and every answer is that of one build."""
+    _require(kind)
     folder = milvus_corpora.make_folder(effort.folder / "corpus", few=True)
     tally, begun = Tally(f"milvus searched {kind}"), time.monotonic()
     with running(kind, effort.folder / "data") as server:
@@ -78,7 +82,7 @@ def run_searched(effort: Effort, kind: str = "small") -> Tally:
                     name = corpus.builds()[0]
                     with lock:
                         engines[name] = engines.get(name) or _engine(corpus, name)
-                    found = _search(engines[name])
+                    found = search(engines[name])
                 except Exception as error:
                     name, found = "error", repr(error)
                 answers.append((name, found))
@@ -91,7 +95,7 @@ def run_searched(effort: Effort, kind: str = "small") -> Tally:
         published.set()
         for reader in readers:
             reader.join()
-        expected = {name: _search(engine) for name, engine in engines.items()}
+        expected = {name: search(engine) for name, engine in engines.items()}
     for name, found in answers:
         tally.tries[f"build {sorted(expected).index(name) + 1}" if name in expected else name] += 1
         if found != expected.get(name):
@@ -100,11 +104,15 @@ def run_searched(effort: Effort, kind: str = "small") -> Tally:
     return tally
 
 
+def run_searched_small(effort: Effort) -> Tally:
+    return run_searched(effort, "small")
+
+
 def _engine(corpus: MilvusCorpus, name: str) -> Engine:
     return engine_on(corpus.open(name, corpus.manifest(name)))
 
 
-def _search(engine: Engine) -> str:
+def search(engine: Engine) -> str:
     example = engine.example(engine.store.headings_by_row([0])[0].id)
     found = engine.search(Query((example,), top=30))
     return " ".join([found.build_id, *(result.paper.id for result in found.results)])
@@ -127,14 +135,13 @@ def _killed_after(seconds: float, server: MilvusServer, folder: Path) -> str:
         timer.join()
 
 
-def _loaded(server: MilvusServer) -> MilvusBuild:
-    """The served build, once the server has loaded it again."""
+def loaded(address: str) -> Engine:
+    """A reader of the served build, once the server has loaded it again."""
     end = time.monotonic() + LOADING
     while True:
         try:
-            corpus = MilvusCorpus(server.address())
-            name = corpus.builds()[0]
-            return corpus.open(name, corpus.manifest(name))
+            corpus = MilvusCorpus(address)
+            return _engine(corpus, corpus.builds()[0])
         except CorpusError:
             if time.monotonic() > end:
                 raise

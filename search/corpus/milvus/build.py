@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from search.corpus.bm25 import idf
+from search.corpus.checksums import DamagedError
 from search.corpus.manifest import Manifest
 from search.corpus.milvus import titles
 from search.corpus.milvus.about import About
@@ -205,6 +206,9 @@ class MilvusBuild:
                 for row in wanted
             ]
         except KeyError as error:
+            # Where a node was lost, rows are missing for a while: they are not damaged.
+            if problem := self.health.damage:
+                raise DamagedError(problem) from None
             raise damaged(f"row {error} does not answer") from None
 
     def _packed(self, rows: Rows) -> list[Vectors]:
