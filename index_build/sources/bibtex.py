@@ -106,9 +106,9 @@ def to_paper(entry: Entry) -> Paper:
     abstract = latex_text(get("abstract", ""))
     place = _ADDRESS.search(_ESCAPED.sub(r"\1", get("howpublished", "")))
     venues = (name for name in _VENUES if get(name) and not (place and name == "howpublished"))
-    venue = next((latex_text(values[name]) for name in venues), "")
+    venue = next((_journal(values[name]) for name in venues), "")
     url = url_of(_ESCAPED.sub(r"\1", get("url", ""))) or (url_of(place[0]) if place else "")
-    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
+    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", ""))) or (doi_of(entry.key) if entry.key[:3] == "10." else "")
     arxiv_id = _arxiv_id(values, venue)
     fields = _keywords(_first(entry, "author_keywords", "keywords"))
     pmid = pmid_of(get("pmid")) or next((pmid_of(found[1]) for found in _pubmed_numbers(entry)), "")
@@ -248,10 +248,35 @@ def _keywords(text: str) -> tuple[str, ...]:
     return unique(headings_of(latex_text(keyword) for keyword in parts))
 
 
+_OF_ASTRONOMY = {
+    "aj": "The Astronomical Journal", "apj": "The Astrophysical Journal",
+    "apjl": "The Astrophysical Journal Letters", "apjs": "The Astrophysical Journal Supplement Series",
+    "mnras": "Monthly Notices of the Royal Astronomical Society", "aap": "Astronomy & Astrophysics",
+    "aapr": "The Astronomy and Astrophysics Review", "aaps": "Astronomy and Astrophysics Supplement Series",
+    "araa": "Annual Review of Astronomy and Astrophysics", "nat": "Nature", "icarus": "Icarus",
+    "pasp": "Publications of the Astronomical Society of the Pacific", "ssr": "Space Science Reviews",
+    "pasj": "Publications of the Astronomical Society of Japan", "solphys": "Solar Physics",
+    "pra": "Physical Review A", "prb": "Physical Review B", "prc": "Physical Review C",
+    "prd": "Physical Review D", "pre": "Physical Review E", "prl": "Physical Review Letters",
+    "physrep": "Physics Reports", "planss": "Planetary and Space Science", "na": "New Astronomy",
+    "jcap": "Journal of Cosmology and Astroparticle Physics", "grl": "Geophysical Research Letters",
+    "jgr": "Journal of Geophysical Research", "apss": "Astrophysics and Space Science",
+    "ao": "Applied Optics", "psj": "The Planetary Science Journal",
+}  # fmt: skip
+"""Journals that ADS writes as macros, which the styles of astronomy know."""
+
+
+def _journal(value: str) -> str:
+    """A journal, or what the macro for it stands for."""
+    name = value.strip("{} ")
+    return _OF_ASTRONOMY.get(name[1:], "") or latex_text(value) if name[:1] == "\\" else latex_text(value)
+
+
 def _arxiv_id(values: Mapping[str, str], venue: str) -> str:
     """From eprint, or from the "arXiv preprint arXiv:..." that search engines and people write."""
     kind = values.get("archiveprefix") or values.get("eprinttype") or "arxiv"
     eprint = arxiv_of(values.get("eprint")) if kind.lower() == "arxiv" else ""
+    eprint = eprint or arxiv_of(values.get("arxivid"))
     note = values.get("note", "")
     return (
         eprint

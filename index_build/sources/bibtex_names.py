@@ -27,6 +27,9 @@ def names_of(text: str) -> Iterator[str]:
     for person in persons:
         if person == "others":  # BibTeX's "et al."
             continue
+        if _PART.match(person):
+            yield _from_parts(person)
+            continue
         try:
             parts = parse_single_name_into_parts(person)
         except InvalidNameError:
@@ -46,9 +49,22 @@ def names_of(text: str) -> Iterator[str]:
             yield latex_text(full_name(family, given, suffix))
 
 
+_PART = re.compile(r"(family|given|prefix|suffix)\s{0,3}=\s{0,3}")
+
+
+def _from_parts(person: str) -> str:
+    """A name as BibLaTeX may have it: "family=Berg, given=Karel, prefix=van der"."""
+    pieces = [piece.strip() for piece in person.split(",")]
+    parts = {found[1]: piece[found.end() :] for piece in pieces if (found := _PART.match(piece))}
+    family = f"{parts.get('prefix', '')} {parts.get('family', '')}".strip()
+    return latex_text(full_name(family, parts.get("given", ""), parts.get("suffix", "")))
+
+
 def _apart(person: str) -> list[str]:
     """A name without the number that DBLP gives namesakes; Cochrane joins several names by commas."""
     person = _NAMESAKE.sub("", person).rstrip(", ")
+    if _PART.match(person):
+        return [person]
     parts = [] if "{" in person else person.split(",")
     if len(parts) > 1 and all(map(_IS_WHOLE.match, map(str.strip, parts))):
         return parts
@@ -68,6 +84,8 @@ _NAMESAKE = re.compile(r"(?<=[^\W\d]) \d{4}$")
 def _is_a_list(text: str) -> bool:
     """Whether commas or semicolons part names; "Family, Jr., Given" is one."""
     parts = text.split(",")
+    if _PART.match(text):
+        return False
     if len(parts) == 2 and len(split_names(text)) == 2:
         return True
     return ";" in text or len(parts) > 3 or (len(parts) == 3 and not is_suffix(parts[1].strip()))
