@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import bibtexparser
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from search import exports
 from search.errors import InputError
 from search.exports import Citation
-from search.types import Evidence, Likeness, Paper, Query, Result, Results
+from search.types import Evidence, Kind, Likeness, Paper, Query, Reference, Result, Results
 
 PAPER = Paper(
     id="acl:P17-1",
@@ -168,3 +169,13 @@ def test_any_paper_can_be_written_and_read(references):
     rows = list(csv.reader(io.StringIO(exports.write(references, "csv"), newline="")))
     assert [len(row) for row in rows] == [len(rows[0])] * (count + 1)
     assert exports.write(references, "markdown")
+
+
+def test_ris_has_the_conference_and_its_proceedings_where_reference_managers_look() -> None:
+    reference = Reference(kind=Kind.PROCEEDINGS_PAPER, event="32nd Conference on Rain")
+    paper = Paper(id="a", title="Rain", venue="Proceedings of Rain", reference=reference)
+    lines = exports.write([Citation(paper)], "ris").split("\n")
+    assert "T2  - 32nd Conference on Rain" in lines
+    assert "C3  - Proceedings of Rain" in lines
+    alone = exports.write([Citation(replace(paper, reference=Reference(kind=Kind.PROCEEDINGS_PAPER)))], "ris")
+    assert "T2  - Proceedings of Rain" in alone.split("\n")

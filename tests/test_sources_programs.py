@@ -7,6 +7,7 @@ import pytest
 
 from index_build.sources import Reject, detect, read_bytes
 from search.types import Kind, Paper
+from tests.formats.files import workbook
 
 
 def read_one(text: str, name: str = "file") -> Paper:
@@ -66,6 +67,10 @@ def test_ris_of_ebsco_and_cochrane() -> None:
     paper = tagged("TY  - JOUR", "TI  - Rain.", "DP  - EBSCOhost", "DB  - mdc", "AN  - 33127094", "ER  - ")
     assert (paper.title, paper.pmid) == ("Rain", "33127094")
     assert tagged("TY  -  JOUR", "TI  -  Rain", "YR  -  2017", "ER  -  ").year == 2017
+
+
+def test_a_strange_line_behind_the_type_does_not_hide_it() -> None:
+    assert tagged("TY  - JOUR", "DESCRIPTORS  - Rain", "TI  - Rain", "ER  - ").reference.kind is Kind.ARTICLE
 
 
 # -- other tags
@@ -143,6 +148,7 @@ def test_patents_of_derwent() -> None:
         ("Author, Ada and", ("Author, Ada",)),
         (r"Nguy{\~{\^{e}}}n, V{\u{a}}n", ("Nguyễn, Văn",)),
         (r"{\relax Ch}ristos Author", ("Author, Christos",)),
+        ("family=Author, given=Ada, prefix=van der and Bee, B.", ("van der Author, Ada", "Bee, B.")),
     ],
 )
 def test_names_in_bibtex(names: str, expected: tuple[str, ...]) -> None:
@@ -169,7 +175,53 @@ def test_a_part_inherits_all_that_is_printed_of_its_book() -> None:
     assert (part.venue, part.reference.place, part.reference.date) == ("Weather", "Oslo", "2020-05")
 
 
+@pytest.mark.parametrize(
+    ("fields", "venue", "doi", "arxiv"),
+    [
+        (r"journal = {\apj}, doi = {10.3847/1}", "The Astrophysical Journal", "10.3847/1", ""),
+        (r"journal = {\mine}", "mine", "10.2307/1234567", ""),
+        ("journal = {Rain}, arxivId = {2101.00001}, doi = {}", "Rain", "10.2307/1234567", "2101.00001"),
+    ],
+)
+def test_what_ads_jstor_and_mendeley_have(fields: str, venue: str, doi: str, arxiv: str) -> None:
+    paper = read_one(f"@article{{10.2307/1234567, title = {{Rain}}, {fields}}}")
+    assert (paper.venue, paper.doi, paper.arxiv_id) == (venue, doi, arxiv)
+
+
 # -- tables
+
+
+def test_workbooks_of_web_of_science() -> None:
+    columns = {
+        "Publication Type": "J", "Authors": "Author, A; Bee, BC", "Book Authors": "", "Book Editors": "",
+        "Book Group Authors": "", "Author Full Names": "Author, Ada; Bee, Benjamin C.", "Group Authors": "Rain Grp",
+        "Article Title": "Rain", "Source Title": "J RAIN", "Book Series Title": "", "Language": "English",
+        "Document Type": "Article", "Conference Title": "", "Author Keywords": "rain; hail", "Keywords Plus": "SNOW",
+        "Abstract": "It rains.", "Addresses": "x", "Affiliations": "y", "Cited References": "z", "Publisher": "IEEE",
+        "Publisher City": "NEW YORK", "ISSN": "0196-0644", "eISSN": "1097-6760", "Journal Abbreviation": "J RAIN",
+        "Journal ISO Abbreviation": "J. Rain", "Publication Date": "FEB", "Publication Year": "2021",
+        "Volume": "7", "Issue": "2", "Start Page": "10", "End Page": "19", "Article Number": "", "DOI": "10.1000/rain",
+        "DOI Link": "http://dx.doi.org/10.1000/rain", "WoS Categories": "Weather", "Pubmed Id": "33127094",
+        "UT (Unique WOS ID)": "WOS:000636301000012", "Web of Science Record": "View Full Record in Web of Science",
+    }  # fmt: skip
+    (paper,) = read_bytes(workbook([list(columns), list(columns.values())]), "savedrecs.xlsx")
+    assert isinstance(paper, Paper)
+    assert (paper.id, paper.title, paper.venue) == ("wos:000636301000012", "Rain", "J RAIN")
+    assert paper.authors == ("Author, Ada", "Bee, Benjamin C.", "Rain Grp")
+    assert (paper.doi, paper.pmid, paper.year) == ("10.1000/rain", "33127094", 2021)
+    reference = paper.reference
+    assert (reference.kind, reference.date, reference.pages) == (Kind.ARTICLE, "2021-02", "10-19")
+    assert (reference.number, reference.issn) == ("", ("0196-0644", "1097-6760"))
+    assert set(paper.fields) | set(reference.keywords) == {"rain", "hail", "SNOW", "Weather"}
+
+
+def test_numbers_of_rows_and_labels_of_screening_are_no_keys() -> None:
+    paper = read_one("openalex_id,title,label\nhttps://openalex.org/W1,Rain,0\n", "x.csv")
+    assert (paper.id, paper.reference.key) == ("openalex:W1", "")
+
+
+def test_the_parent_title_of_reviews_is_the_venue() -> None:
+    assert read_one("Title,Parent Title,Authors\nRain,J Rain,Author A\n", "x.csv").venue == "J Rain"
 
 
 def test_tables_of_embase() -> None:

@@ -193,7 +193,8 @@ def test_patents() -> None:
         "1,US,US 1 A,009-1,2020-01-02,2020,Rain gauge,A gauge.,Gauges Ltd;;Rain Inc,AUTHOR ADA;;BEE BOB,"
         "https://example.org/p,G01W;;G01F\n"
     )
-    assert (lens.title, lens.abstract, lens.authors) == ("Rain gauge", "A gauge.", ("AUTHOR, ADA", "BEE, BOB"))
+    assert (lens.title, lens.abstract) == ("Rain gauge", "A gauge.")
+    assert lens.authors == ("AUTHOR, ADA", "BEE, BOB")
     assert (lens.year, lens.fields) == (2020, ("G01W", "G01F"))
     other = only(
         "search URL:,https://example.org\n"

@@ -8,21 +8,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
 
-from bibtexparser.middlewares.names import (
-    InvalidNameError,
-    parse_single_name_into_parts,
-    split_multiple_persons_names,
-)
-
-from index_build.markup import in_one_line, latex_text
+from index_build.markup import latex_text
 from index_build.sources.bibtex_entries import START, Entry, is_comment, parse_entry, split_entries
+from index_build.sources.bibtex_names import names_of
 from index_build.sources.blocks import Block, Layout, read_blocks
-from index_build.sources.names import split_names, tidy_names
 from index_build.sources.records import (
     arxiv_of,
     complete,
     doi_of,
-    full_name,
     headings_of,
     name_paper,
     pmid_of,
@@ -33,7 +26,6 @@ from index_build.sources.records import (
 from index_build.sources.references import kind_of_words, make_reference, note_of, others
 from index_build.sources.rejects import BadRecord, Reject, attempt, reject
 from index_build.sources.sections import find_sections
-from search.names import is_initials, is_suffix
 from search.types import Kind, Paper, Reference
 
 _NOT_A_PAPER = re.compile(r"@\s*(?:comment|preamble)\b", re.IGNORECASE)
@@ -114,9 +106,9 @@ def to_paper(entry: Entry) -> Paper:
     abstract = latex_text(get("abstract", ""))
     place = _ADDRESS.search(_ESCAPED.sub(r"\1", get("howpublished", "")))
     venues = (name for name in _VENUES if get(name) and not (place and name == "howpublished"))
-    venue = next((latex_text(values[name]) for name in venues), "")
+    venue = next((_journal(values[name]) for name in venues), "")
     url = url_of(_ESCAPED.sub(r"\1", get("url", ""))) or (url_of(place[0]) if place else "")
-    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", "")))
+    doi = doi_of(_ESCAPED.sub(r"\1", get("doi", ""))) or (doi_of(entry.key) if entry.key[:3] == "10." else "")
     arxiv_id = _arxiv_id(values, venue)
     fields = _keywords(_first(entry, "author_keywords", "keywords"))
     pmid = pmid_of(get("pmid")) or next((pmid_of(found[1]) for found in _pubmed_numbers(entry)), "")
@@ -125,7 +117,7 @@ def to_paper(entry: Entry) -> Paper:
             id=name_paper(f"bibtex:{entry.key}-", title, abstract, doi=doi, arxiv=arxiv_id, pmid=pmid),
             title=title,
             abstract=abstract,
-            authors=tuple(_names(get("author") or get("editor", ""))),
+            authors=tuple(names_of(get("author") or get("editor", ""))),
             year=year_of(get("year") or get("date")),
             venue="arXiv" if arxiv_of(venue) == arxiv_id != "" else venue,
             fields=fields,
@@ -185,7 +177,7 @@ def _reference(entry: Entry, venue: str, arxiv_id: str, fields: tuple[str, ...])
         publisher=next((get(name) for name in _PUBLISHERS if get(name)), None),
         place=get("address") or get("location"),
         event=get("eventtitle"),
-        editors=tuple(_names(editor)) if editor else (),
+        editors=tuple(names_of(editor)) if editor else (),
         short_venue=_first(entry, "shortjournal", "abbrev_source_title", "journal-iso", "journal-abbrev"),
         issn=f"{get('issn', '')} {get('eissn', '')}",
         isbn=get("isbn"),
@@ -256,66 +248,35 @@ def _keywords(text: str) -> tuple[str, ...]:
     return unique(headings_of(latex_text(keyword) for keyword in parts))
 
 
-def _names(text: str) -> Iterator[str]:
-    """Names as "Family, Given"; one that is wholly in braces is a group and stays as it is."""
-    text = _LAST_AND.sub("", text)
-    persons = [each for name in split_multiple_persons_names(text) for each in _apart(name)]
-    if len(persons) == 1 and "{" not in text and _is_a_list(text):
-        yield from tidy_names(split_names(latex_text(text)))  # not BibTeX's way to part names
-        return
-    for person in persons:
-        if person == "others":  # BibTeX's "et al."
-            continue
-        try:
-            parts = parse_single_name_into_parts(person)
-        except InvalidNameError:
-            yield from tidy_names([latex_text(person)])
-            continue
-        family, given, suffix = (" ".join(words) for words in (parts.von + parts.last, parts.first, parts.jr))
-        if is_suffix(given) and suffix:  # "Family, Given, Jr."
-            given, suffix = suffix, given
-        elif is_suffix(given):  # "Given Family, Jr."
-            parts = parse_single_name_into_parts(person.rpartition(",")[0])
-            family, given, suffix = " ".join(parts.von + parts.last), " ".join(parts.first), given
-        if person.startswith("{") and not given:
-            yield in_one_line(latex_text(family))
-        elif given and "," not in person and all(map(is_initials, family.split())):
-            yield from tidy_names([latex_text(person)])  # "Family A.B."
-        else:
-            yield latex_text(full_name(family, given, suffix))
+_OF_ASTRONOMY = {
+    "aj": "The Astronomical Journal", "apj": "The Astrophysical Journal",
+    "apjl": "The Astrophysical Journal Letters", "apjs": "The Astrophysical Journal Supplement Series",
+    "mnras": "Monthly Notices of the Royal Astronomical Society", "aap": "Astronomy & Astrophysics",
+    "aapr": "The Astronomy and Astrophysics Review", "aaps": "Astronomy and Astrophysics Supplement Series",
+    "araa": "Annual Review of Astronomy and Astrophysics", "nat": "Nature", "icarus": "Icarus",
+    "pasp": "Publications of the Astronomical Society of the Pacific", "ssr": "Space Science Reviews",
+    "pasj": "Publications of the Astronomical Society of Japan", "solphys": "Solar Physics",
+    "pra": "Physical Review A", "prb": "Physical Review B", "prc": "Physical Review C",
+    "prd": "Physical Review D", "pre": "Physical Review E", "prl": "Physical Review Letters",
+    "physrep": "Physics Reports", "planss": "Planetary and Space Science", "na": "New Astronomy",
+    "jcap": "Journal of Cosmology and Astroparticle Physics", "grl": "Geophysical Research Letters",
+    "jgr": "Journal of Geophysical Research", "apss": "Astrophysics and Space Science",
+    "ao": "Applied Optics", "psj": "The Planetary Science Journal",
+}  # fmt: skip
+"""Journals that ADS writes as macros, which the styles of astronomy know."""
 
 
-def _apart(person: str) -> list[str]:
-    """A name without the number that DBLP gives namesakes; Cochrane joins several names by commas."""
-    person = _NAMESAKE.sub("", person).rstrip(", ")
-    parts = [] if "{" in person else person.split(",")
-    if len(parts) > 1 and all(map(_IS_WHOLE.match, map(str.strip, parts))):
-        return parts
-    if len(parts) < 4 or len(parts) % 2:
-        return [person]
-    return [
-        f"{family.strip()}, {given.strip()}" for family, given in zip(parts[::2], parts[1::2], strict=True)
-    ]
-
-
-_IS_WHOLE = re.compile(r"[A-Z]\.(?:[ -]?[A-Z]\.){0,3} ?[^\W\d_a-z][^\W\d_]")
-"""A name with its initials first, which commas part: "A. Author, B. Bee and C. Cee"."""
-_LAST_AND = re.compile(r"(?<!\s)\s+and\s*$")
-_NAMESAKE = re.compile(r"(?<=[^\W\d]) \d{4}$")
-
-
-def _is_a_list(text: str) -> bool:
-    """Whether commas or semicolons part names; "Family, Jr., Given" is one."""
-    parts = text.split(",")
-    if len(parts) == 2 and len(split_names(text)) == 2:
-        return True
-    return ";" in text or len(parts) > 3 or (len(parts) == 3 and not is_suffix(parts[1].strip()))
+def _journal(value: str) -> str:
+    """A journal, or what the macro for it stands for."""
+    name = value.strip("{} ")
+    return _OF_ASTRONOMY.get(name[1:], "") or latex_text(value) if name[:1] == "\\" else latex_text(value)
 
 
 def _arxiv_id(values: Mapping[str, str], venue: str) -> str:
     """From eprint, or from the "arXiv preprint arXiv:..." that search engines and people write."""
     kind = values.get("archiveprefix") or values.get("eprinttype") or "arxiv"
     eprint = arxiv_of(values.get("eprint")) if kind.lower() == "arxiv" else ""
+    eprint = eprint or arxiv_of(values.get("arxivid"))
     note = values.get("note", "")
     return (
         eprint

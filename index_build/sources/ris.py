@@ -210,7 +210,7 @@ _OTHER_ID = re.compile(r"(?:arxiv|pmid|pubmed)", re.IGNORECASE)
 
 def _kind(name: str, genre: str) -> Kind | None:
     """From the type; preprints and proceedings have none of their own, so that their genre tells."""
-    kind = _KINDS.get(name.strip().upper())
+    kind = _KINDS.get(name.partition("\n")[0].strip().upper())
     named = kind_of_words(genre)
     if kind in (None, Kind.BOOK) and genre.lower() == "proceedings":
         return Kind.PROCEEDINGS

@@ -20,10 +20,11 @@ _NAMES = {
     "date published|pub date free form|earliest priority date|priority date",
     "venue": "venue|journal|source title|publication title|journal book|journal title|publication name|so|"
     "periodical full|primary location source display name|host venue display name|booktitle|"
-    "book title|publication|journal name|conference name|conference title|secondary title|"
+    "book title|publication|journal name|parent title|conference name|conference title|secondary title|"
     "title secondary|source|periodical abbrev",
     "doi": "doi|article doi|item doi|doi link|di|electronic resource number",
-    "id": "id|paper id|ut unique wos id|ut|eid|lens id|publication id|key|publication number|display key",
+    "id": "id|openalex id|paper id|ut unique wos id|ut|eid|lens id|publication id|key|publication number|"
+    "display key",
     "pmid": "pmid|pubmed id|pubmedid|pm|ids pmid|medline pmid",
     "arxiv_id": "arxiv id|arxiv",
     "url": "url|link|links|article url|articleurl|article link|external url|landing page url|"

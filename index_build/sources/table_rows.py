@@ -75,6 +75,7 @@ def to_paper(record: Record) -> Paper:
             **record,
             **_numbered(record),
             "id": own_id,
+            "key": "" if _ROW_NUMBER.fullmatch(get("key") or "") else get("key"),
             "pmid": get("pmid") or (noted[1] if noted else ""),
             "fields": _parted(get("fields") or ""),
             "publisher": (get("publisher") or "").replace(";;", "; "),

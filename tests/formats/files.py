@@ -435,7 +435,8 @@ def workbook(rows: Sequence[Sequence[str]], shared: bool = True) -> bytes:
     texts: list[str] = []
 
     def cell(text: str, column: int, row: int) -> str:
-        place = f'r="{chr(65 + column)}{row}"'
+        letters = ("" if column < 26 else chr(64 + column // 26)) + chr(65 + column % 26)
+        place = f'r="{letters}{row}"'
         if text.isdecimal():
             return f"<c {place}><v>{text}</v></c>"
         if not shared:

@@ -8,6 +8,7 @@ import pytest
 
 from index_build.sources import FORMATS, Reason, Reject, detect
 from search.types import Paper
+from tests.fuzz import long_lines
 from tests.fuzz.checks import ALONE, TITLES, read_whole, run, work_of
 from tests.fuzz.damage import damage
 from tests.fuzz.files import make_files
@@ -40,3 +41,10 @@ def test_work_grows_with_the_file(kind: str) -> None:
     for data in (file, damage(file, dice), damage(file, dice)):
         few, many = work_of(data * 20), work_of(data * 80)
         assert many < 5 * few + 20_000
+
+
+def test_long_lines_of_every_kind_are_read_or_named() -> None:
+    rows = list(long_lines.measure(sizes=(2_000, 4_000)))
+    assert len(rows) == len(long_lines.FIELDS) * len(long_lines.FILLS)
+    assert all(len(row.seconds) == 2 for row in rows)
+    assert not long_lines.Row("title", "words", (0.1, 0.4)).is_linear
