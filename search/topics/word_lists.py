@@ -52,7 +52,7 @@ FUNCTION_WORDS = (
 """No phrase holds one of these."""
 
 VERB_STEMS = frozenset(
-    "parse interact merge decode conform find climb fall wait overlook exclude lose miss hide "
+    "aim parse interact merge decode conform find climb fall wait overlook exclude lose miss hide "
     "achieve acquire adapt adopt advocate alleviate allow ameliorate amplify analyse analyze annotate "
     "appear apply argue arise ask assess assign assume attain augment base beat begin believe belong "
     "boost bring build bypass calculate capture categorise categorize characterise characterize choose "
