@@ -38,8 +38,8 @@ TITLES = 3
 """Titles that must use a word alone, unless it is written in capitals: "rise" is in many abstracts and names
 nothing, "sarcasm" is in titles, too. Chosen by hand."""
 FAMILIAR = 1 / 30
-"""Share of a topic's papers that must use a short form such as "WER", unless they spell it out: nobody can guess
-what fewer use. Chosen on twenty topics of the ACL corpus."""
+"""Share of a topic's papers that must use a short form such as "WER", unless they spell it out: what fewer
+use nobody can guess. Chosen on the topics of docs/studies/topic-terms.md."""
 COMMON_IN_CLUSTER = 0.08
 """Share of a cluster's papers that a phrase of its name must be in. Chosen by hand."""
 
