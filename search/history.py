@@ -18,8 +18,7 @@ BUILDS = 10
 MOST = 2000
 """Searches without a name that are kept for each owner; the oldest go first."""
 LOOKED_THROUGH = 100
-"""Searches among which the recent ones are looked for: a paper that was searched with again and again is listed
-once."""
+"""Searches among which the recent ones are looked for: of those with one paper the last is listed."""
 _SCHEMA = """
 create table if not exists searches (
     id text primary key, owner text not null, title text not null, name text not null default '',

@@ -57,6 +57,8 @@ class TestFind:
     def test_what_avoiding_did_is_said_beside_the_result(self) -> None:
         app = example(open_app())
         problem = app.title[0].value.split("\\:")[0]
+        app.session_state["visit"].top += 20
+        app.run()
         same = [result for result in results(app) if str(result["title"]).startswith(problem)]
         assert same
         assert all("Moved down: also about “" in str(result["held"]) for result in same)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pages.ui import charts, palette
+from pages.ui import charts, palette, topic_charts
+from search.topics import UNNAMED
 from search.types import PANELS, Facet
 
 ROOT = Path(__file__).parent.parent
@@ -115,3 +116,12 @@ def test_no_facet_is_told_by_colour_alone() -> None:
 def test_the_accent_of_charts_is_the_themes() -> None:
     assert THEME["light"]["primaryColor"] == charts.ACCENT
     assert not re.search(r"https?:|@import", SHEET)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_papers_in_no_cluster_are_grey_and_clusters_are_not(dark: bool) -> None:
+    names = [f"cluster {number}" for number in range(8)]
+    *own, rest = topic_charts.colours([*names, UNNAMED], dark)
+    assert len(set(own)) == 8
+    assert rest == topic_charts.COLOURS[dark][-1]
+    assert topic_charts.colours([names[0], UNNAMED], dark) == [own[0], rest]

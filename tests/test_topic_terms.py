@@ -70,6 +70,10 @@ def test_a_phrase_of_words_of_every_field_names_nothing() -> None:
     assert not is_name(("results",))
     assert is_name(("parsing", "system"))
     assert not is_name(("training",))
+    assert not is_name(("parser", "trained"))
+    assert not is_name(("team", "named", "x1"))
+    assert is_name(("named", "entity", "recognition"))
+    assert is_name(("lexical", "seed"))
     assert not is_content("2020")
     assert not is_content("significantly")
     assert is_content("w2v")
@@ -111,6 +115,13 @@ def test_what_the_corpus_uses_as_often_is_not_shown() -> None:
 def test_a_word_alone_must_be_in_titles_or_in_capitals() -> None:
     assert shown(phrase("sarcasm", titles=3), phrase("proliferation", titles=0)) == ["sarcasm"]
     assert shown(phrase("BLEU", titles=0)) == ["BLEU"]
+
+
+def test_a_short_form_must_be_familiar_or_spelt_out() -> None:
+    given = (phrase("VLP"), phrase("KBs"), phrase("MetaQA"), phrase("sparse lattices"))
+    assert shown(*given, papers=91) == ["MetaQA", "sparse lattices"]
+    assert shown(*given, papers=90) == ["KBs", "MetaQA", "VLP", "sparse lattices"]
+    assert "KBs" in shown(*given, phrase("knowledge bases"), papers=91)
 
 
 def test_each_phrase_is_in_the_panel_that_uses_it_most() -> None:

@@ -10,9 +10,9 @@ import streamlit as st
 from pages.ui import state
 
 SCRIPT = """
-// Streamlit goes to another page in two steps, the page and its query, in either order. In the browser's history they
-// are one: a step that changes only one of them is taken on by the next, where that changes only the other. A query
-// alone is half a step just for a moment, for it is also what a search and a topic change.
+// Streamlit goes to another page in two steps, the page and its query, in either order. In the browser's
+// history they are one: a step that changes only one of them is taken on by the next, where that changes
+// only the other. A query alone is half a step just for a moment: a search and a topic change it, too.
 const MOMENT = 1000;
 
 function goInOneStep() {
@@ -23,7 +23,8 @@ function goInOneStep() {
     const next = new URL(url, location.href);
     const page = next.pathname !== location.pathname;
     const query = next.search !== location.search;
-    const second = half.at === location.href && page === half.query && query === half.page && Date.now() < half.until;
+    const other = page === half.query && query === half.page;
+    const second = other && half.at === location.href && Date.now() < half.until;
     (second ? history.replaceState : push).call(history, state, title, url);
     const first = !second && page !== query && next.search;
     half = first ? { at: location.href, page, query, until: query ? Date.now() + MOMENT : Infinity } : {};

@@ -1,4 +1,4 @@
-"""What is typed into the text box outlives a reload: the browser keeps it in its tab until a search has begun."""
+"""What is typed into the text box outlives a reload: the tab keeps it until a search has begun."""
 
 from __future__ import annotations
 

@@ -92,7 +92,8 @@ def topic_map(points: pd.DataFrame, names: Sequence[str], dark: bool) -> alt.Lay
         )
         .add_params(picked)
     )
-    written = alt.Chart(_written(points, [name for name in names if name != UNNAMED])).encode(x=x, y=y, text="Name:N")
+    own = [name for name in names if name != UNNAMED]
+    written = alt.Chart(_written(points, own)).encode(x=x, y=y, text="Name:N")
     paper, ink = ("#12151c", "#ffffff") if dark else ("#ffffff", "#1d2129")
     halo = written.mark_text(
         aria=False, fontSize=13, fontWeight="bold", stroke=paper, strokeWidth=5, strokeJoin="round"

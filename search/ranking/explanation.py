@@ -38,8 +38,8 @@ NEAR_PAIRS = 3
 """Pairs of a result, the strongest, whose near words are looked for."""
 
 HELD_BACK = 0.1
-"""How far a result must stand lower for being like what is avoided, on the scale of scores (0 to 1), for that to be
-said. Chosen by hand."""
+"""How far a result must stand lower for being like what is avoided, for that to be said: on the scale of
+scores, from 0 to 1. Chosen by hand."""
 MOST_AVOIDED = 2
 """Most terms of the avoided sentences that are named then; single words only where there is no phrase."""
 

@@ -248,9 +248,14 @@ def singular(word: str) -> str:
 
 def is_name(words: Sequence[str]) -> bool:
     """Whether words name something: one of them is not of every field, and a lone one is a noun."""
-    if all(map(is_generic, words)):
+    if all(map(is_generic, words)) or _is_participle(words[-1]) or "named" in words[1:]:
         return False
-    return len(words) > 1 or (len(words[0]) > 2 and not words[0].endswith(("ing", "ed")))
+    return len(words) > 1 or (len(words[0]) > 2 and not words[0].endswith("ing"))
+
+
+def _is_participle(word: str) -> bool:
+    """ "information expressed", "models trained": the noun stands before; "seed" and "need" are nouns."""
+    return word.endswith("ed") and not word.endswith("eed") and len(word) > 3
 
 
 @lru_cache(maxsize=50_000)

@@ -37,6 +37,9 @@ MOST_LIFT = 64.0
 TITLES = 3
 """Titles that must use a word alone, unless it is written in capitals: "rise" is in many abstracts and names
 nothing, "sarcasm" is in titles, too. Chosen by hand."""
+FAMILIAR = 1 / 30
+"""Share of a topic's papers that must use a short form such as "WER", unless they spell it out: what fewer
+use nobody can guess. Chosen on the topics of docs/studies/topic-terms.md."""
 COMMON_IN_CLUSTER = 0.08
 """Share of a cluster's papers that a phrase of its name must be in. Chosen by hand."""
 
@@ -61,6 +64,12 @@ def worth_showing(
     kept = []
     for phrase in phrases:
         meant = _meant(phrase, long_forms)
+        if (
+            _is_short_form(phrase)
+            and len(phrase.papers) < FAMILIAR * papers
+            and not _spelt(phrase, long_forms)
+        ):
+            continue
         lift = _lift(phrase, meant - known, papers, usual)
         if lift >= LIFT_IN_CLUSTER:
             kept.append(Weighed(phrase, meant, _weight(phrase, lift), lift >= LIFT))
@@ -76,6 +85,14 @@ def _long_forms(phrases: Iterable[Phrase]) -> dict[str, Phrase]:
         if len(parts) > 1 and (initials not in found or len(phrase.papers) > len(found[initials].papers)):
             found[initials] = phrase
     return found
+
+
+def _is_short_form(phrase: Phrase) -> bool:
+    return len(phrase.words) == 1 and phrase.text.removesuffix("s").isupper()
+
+
+def _spelt(phrase: Phrase, long_forms: Mapping[str, Phrase]) -> bool:
+    return phrase.text.removesuffix("s").lower() in long_forms
 
 
 def _parts(words: Iterable[str]) -> list[str]:

@@ -52,7 +52,7 @@ FUNCTION_WORDS = (
 """No phrase holds one of these."""
 
 VERB_STEMS = frozenset(
-    "parse interact merge decode conform find climb fall wait overlook exclude lose miss hide "
+    "aim parse interact merge decode conform find climb fall wait overlook exclude lose miss hide "
     "achieve acquire adapt adopt advocate alleviate allow ameliorate amplify analyse analyze annotate "
     "appear apply argue arise ask assess assign assume attain augment base beat begin believe belong "
     "boost bring build bypass calculate capture categorise categorize characterise characterize choose "
@@ -104,7 +104,8 @@ WEAK_MODIFIERS = frozenset(
     "sufficient suitable superior sure surprising tedious third time-consuming tiny top total traditional "
     "tremendous true typical ultimate under-explored underexplored underlying unexplored unique "
     "unprecedented unsatisfactory upcoming urgent usable usual valuable varied vast vital weak "
-    "well-established well-known whole-scale wide-ranging wider winning worse worthwhile wrong".split()
+    "well-established well-known whole-scale wide-ranging wider winning worse worthwhile wrong "
+    "achieved blind impressive in-depth technical upper widespread".split()
 )
 """Adjectives that say how good, new or large something is, not what it is: no phrase begins with one."""
 
@@ -156,15 +157,17 @@ GENERIC = frozenset(
     "thing thousand time today tool top topic total track trade-off tradeoff trait transformation trend "
     "trial type understanding unit university usage use usefulness user utility validity value variable "
     "variance variant variation variety version view viewpoint volume way weakness website week word work "
-    "worker workshop world x y year z".split()
+    "worker workshop world x y year z "
+    "ability adoption bound checkpoint generalisation generalization ground page".split()
 )
 """Nouns of every field: a phrase needs at least one other word, for "strong system" names nothing."""
 
 NOT_LAST = frozenset(
     "aware bilingual broken built chosen closer cross-lingual deep domain-specific done drawn driven "
     "end-to-end few-shot fine-tuned given hidden high-resource human known lay low-resource made "
+    "learner learners maker makers society societies speaker speakers "
     "monolingual multilingual native natural noisy offline online open parallel pre-trained pretrained "
     "raw rich seen shown social sparse spoken such taken unable unclear understood wise "
     "written zero-shot".split()
 )
-"""Words that look like nouns to the counts and are not: no phrase ends with one."""
+"""Words that look like nouns to the counts and are not, and people: no phrase ends with one."""

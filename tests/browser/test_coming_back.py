@@ -83,6 +83,7 @@ def test_a_question_in_words_is_asked_how_it_is_meant(visit: Visit, width: int) 
         chosen = visitor.page.get_by_role("button", name=name, exact=True)
         expect(chosen).to_have_attribute("aria-pressed", "true")
     assert titles(visitor)
+    expect(visitor.page.get_by_role("radiogroup", name="Sentence 1: match, ignore or avoid")).to_have_count(0)
     visitor.picture(f"{width}-meant")
 
 

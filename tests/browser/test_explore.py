@@ -35,6 +35,11 @@ def test_a_cluster_begins_a_search_and_back_returns(visit: Visit) -> None:
     assert visitor.titles()
     page.go_back()
     expect(page.get_by_label("Topic")).to_have_value("rare birds in forest recordings")
+    visitor.settle()
+    page.go_forward()  # and is called so again
+    expect(page.get_by_role("heading", level=1).first).to_have_text(f"Cluster: {name}")
+    visitor.settle().press("New search")
+    expect(page.get_by_role("button", name=re.compile(f"^Cluster: {re.escape(name)}"))).to_be_visible()
 
 
 def test_a_number_of_the_table_opens_its_papers(visit: Visit) -> None:

@@ -102,6 +102,27 @@ def test_the_sentences_stay_in_view_while_the_list_scrolls(visit: Visit) -> None
     expect(page.locator(".item").nth(15)).to_be_in_viewport()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_one_question_looks_active(visit: Visit, width: int) -> None:
+    """Also where several would choose the same sentences, as where all are background."""
+    visitor = visit(width).open()
+    page = visitor.page
+    page.get_by_label("Title and abstract").fill(ABSTRACT)
+    visitor.press("Find papers")
+    for number in (1, 2, 3):
+        if width < 640:
+            page.get_by_role("button", name=re.compile(f"^Sentence {number}: ")).click()
+        page.get_by_label(f"Sentence {number}: label").select_option("background")
+        visitor.settle()
+    active = page.locator(".question[aria-pressed=true] .name")
+    for name in ("Whole paper", "Same problem", "Whole paper"):
+        visitor.press(name)
+        expect(active).to_have_text([name])
+    page.reload()
+    visitor.settle()
+    expect(active).to_have_text(["Whole paper"])
+
+
 def test_paste_tick_avoid_export(visit: Visit, tmp_path: Path) -> None:
     visitor = visit().open()
     page = visitor.page
@@ -156,7 +177,8 @@ def test_both_links_in_a_new_browser(visit: Visit, kind: str) -> None:
     shown = first.titles()
     first.page.get_by_role("button", name="Link", exact=True).click()
     expect(first.page.get_by_text("It contains your text.")).to_have_count(0)  # only the paper's id
-    expect(first.page.locator(".stCode > div").first).to_have_css("opacity", "1")  # the copy button's box
+    for button in first.page.get_by_role("button", name="Copy to clipboard").all():
+        expect(button).to_be_visible()  # before the mouse is there
     link = first.page.locator("code", has_text=f"?{kind}").inner_text()
     second = visit()
     second.page.goto(link)

@@ -59,3 +59,30 @@ def test_twenty_sessions_at_once_all_get_their_own_answers(server: Server) -> No
         _, beginning = query(number)
         for found in titles[: len(METHODS)]:
             assert found.startswith(f"{beginning}: a study"), number
+
+
+async def known_again(server: Server) -> list[str]:
+    """How the messages came of a second run for a browser that says it has those of the first."""
+    url = server.url.replace("http", "ws", 1) + "/_stcore/stream"
+    asked, kinds, known = BackMsg(), [], []
+    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None) as socket:
+        for _ in range(2):
+            asked.rerun_script.query_string = f"q={query(0)[0]}"
+            asked.rerun_script.cached_message_hashes[:] = known
+            await socket.send(asked.SerializeToString())
+            kinds = []
+            async for data in socket:
+                message = ForwardMsg.FromString(data)
+                known.append(message.hash)
+                kinds.append(str(message.WhichOneof("type")))
+                if kinds[-1] == "script_finished":
+                    break
+    return kinds
+
+
+def test_no_message_is_sent_by_its_name_alone(server: Server) -> None:
+    """A browser that has dropped the message meanwhile, as after quick steps, would be cut off for good."""
+    with ThreadPoolExecutor(1) as apart:
+        kinds = apart.submit(lambda: asyncio.run(known_again(server))).result()
+    assert "delta" in kinds
+    assert "ref_hash" not in kinds
