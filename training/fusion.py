@@ -92,15 +92,15 @@ def describe(pools: Sequence[Parts], others: Sequence[Parts]) -> str:
     choices = [choose("one choice", pools, others, ours, alone=False)]
     choices += [choose("by facet", pools, others, ours, alone=True)]
     rows = []
-    groups = [(name, ours[mine], [one.pools[mine] for one in choices]) for name, mine in groups(pools)]
+    shown = [(name, ours[mine], [one.pools[mine] for one in choices]) for name, mine in groups(pools)]
     held = [place for place, one in enumerate(pools) if one.held_out]
     if held:
-        groups.insert(1, ("held out from the encoder", ours[held], [one.pools[held] for one in choices]))
-    groups += [
+        shown.insert(1, ("held out from the encoder", ours[held], [one.pools[held] for one in choices]))
+    shown += [
         (f"others: {name}", theirs[mine], [one.others[mine] for one in choices])
         for name, mine in groups(others)
     ]
-    for name, values, picked in groups:
+    for name, values, picked in shown:
         today = values[:, TODAY]
         rows.append(_row(name, "today", today, today))
         for choice, weights in zip(choices, picked, strict=True):
@@ -116,5 +116,5 @@ def _row(group: str, title: str, values: Values, today: Values) -> list[str]:
     """Means of values [pools, 2], and what they gain over today's."""
     means, differences = values.mean(axis=0), (values - today).mean(axis=0)
     against = " / ".join(f"{difference:+.2f}" for difference in differences)
-    p_value = f"{compare(values[:, 1], today[:, 1]).p_value:.3f}"
+    p_value = f"{compare(values[:, 1].tolist(), today[:, 1].tolist()).p_value:.3f}"
     return [group, title, str(len(values)), *(f"{mean:.2f}" for mean in means), against, p_value]

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import torch
 from transformers import AutoModel
 
@@ -103,6 +102,6 @@ def describe(measured: Mapping[str, Sequence[Parts]], model: CloseReader, packer
         for group, mine in groups(pools):
             means = zip(today[mine].mean(axis=0), gained[mine].mean(axis=0), strict=True)
             told = [f"{base:.2f} {more:+.2f}" for base, more in means]
-            p_value = compare(gained[mine, 1], np.zeros(len(mine))).p_value
+            p_value = compare(gained[mine, 1].tolist(), [0.0] * len(mine)).p_value
             rows.append([f"{name}, {group}", str(len(mine)), *told, f"{p_value:.3f}"])
     return f"added by {best}\n" + table(rows, ["pools", "number", "MAP", "NDCG%20", "p"])
