@@ -9,64 +9,21 @@ once on pools that were left aside. docs/studies/questions.md has what came of i
 from __future__ import annotations
 
 import argparse
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.graded_pools import JUDGED
-from evaluation.metrics import ndcg
 from evaluation.significance import compare
 from evaluation.tables import table
-from search.ranking.scoring import SAME_PANEL, WORDS
-from search.types import PANELS, Document
-from training.corpus import Words
-from training.judgements import JUDGEMENTS, SOURCE_MARK, Graded, read_graded, read_judged
-from training.pool_ranking import RELEVANT_FROM
-from training.vector_cache import Encode, cached_encoder
+from training.judgements import JUDGEMENTS, read_graded, read_judged
+from training.score_parts import GRID, TODAY, Parts, groups, read_parts
+from training.vector_cache import cached_encoder
 
-Floats = NDArray[np.float32]
-Weights: TypeAlias = tuple[float, float, float]
-"""What a sentence of the same panel gains, the share of whole papers in the match, the weight of words."""
-GRID: tuple[Weights, ...] = tuple(
-    product((0, 0.025, 0.05, 0.1, 0.15), (0, 0.1, 0.2, 0.3, 0.5), (0.25, 0.5, 0.75, 1.0, 1.25, 1.5))
-)
-TODAY = GRID.index((SAME_PANEL, 0, WORDS))
-FOLDS = 5
-MEASURES = ("MAP", "NDCG%20")
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A pool as search sees it: what each candidate's score is made of, and its grade."""
-
-    id: str
-    facet: str
-    held_out: bool
-    """Whether the encoder was not trained on it."""
-    match: Mapping[float, Floats]
-    """By what the same panel gains, [c]."""
-    whole: Floats
-    words: Floats
-    grades: tuple[int, ...]
-
-    @property
-    def fold(self) -> int:
-        return hashlib.sha256(self.id.encode()).digest()[1] % FOLDS
-
-    def values(self, weights: Weights) -> tuple[float, float]:
-        """Average precision and NDCG%20 in percent."""
-        same_panel, whole, words = weights
-        scores = (1 - whole) * self.match[same_panel] + whole * self.whole + words * self.words
-        gains = [self.grades[place] for place in np.argsort(-scores, kind="stable")]
-        places = 1 + np.flatnonzero(np.array(gains) >= RELEVANT_FROM)
-        precision = float(np.mean(np.arange(1, len(places) + 1) / places)) if len(places) else 0.0
-        return 100 * precision, 100 * ndcg(gains, len(gains) // 5)
+Values = NDArray[np.float64]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,77 +47,74 @@ def run(args: argparse.Namespace) -> int:
     chosen_on, confirmed_on = (read_graded(file) for file in (args.judgements, args.confirm))
     documents = read_judged(args.data, [*chosen_on, *confirmed_on])
     pools, others = (list(read_parts(some, documents, encode)) for some in (chosen_on, confirmed_on))
-    print(table(report(pools, others), ["", "pools", *MEASURES, "against today", "p", "weights"]))
+    print(describe(pools, others))
     return 0
 
 
-def read_parts(
-    graded: Sequence[Graded], documents: Mapping[str, Document], encode: Encode
-) -> Iterator[Parts]:
-    """The pools over the papers of each source; pools with one grade only are left out."""
-    for cited in (False, True):
-        mine = {id: one for id, one in documents.items() if (SOURCE_MARK in id) is cited}
-        if mine:
-            yield from _parts_of_source([one for one in graded if one.query in mine], mine, encode)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Weights, as places in GRID, for each pool that was chosen on and for each that confirms."""
+
+    title: str
+    pools: NDArray[np.int64]
+    others: NDArray[np.int64]
 
 
-def _parts_of_source(
-    graded: Iterable[Graded], documents: Mapping[str, Document], encode: Encode
-) -> Iterator[Parts]:
-    words, vectors = Words(documents), encode(list(documents.values()))
-    place = {id: number for number, id in enumerate(documents)}
-    for one in graded:
-        kept = {id: grade for id, grade in one.grades.items() if id in place}
-        if len(set(kept.values())) < 2:
-            continue
-        asked = vectors.of(place[one.query])[list(one.sentences)]
-        papers = [place[id] for id in kept]
-        cosines = [(asked @ vectors.of(paper).T, vectors.in_panel(paper, one.facet)) for paper in papers]
-        match = {
-            gain: np.array([(cosine + gain * same).max(1).mean() for cosine, same in cosines], np.float32)
-            for gain in {weights[0] for weights in GRID}
-        }
-        whole = vectors.papers[papers].astype(np.float32) @ vectors.papers[place[one.query]].astype(
-            np.float32
-        )
-        lexical = words.likeness(documents[one.query], one.sentences, list(kept))
-        yield Parts(one.id, one.facet, one.held_out, match, whole, lexical, tuple(kept.values()))
+def choose(
+    title: str, pools: Sequence[Parts], others: Sequence[Parts], values: Values, alone: bool
+) -> Choice:
+    """The best by NDCG%20: for a pool those of the other folds, for the others those of all.
+
+    `alone`: by the pools of the same facet only.
+    """
+
+    def best(for_one: Parts, but: int = -1) -> int:
+        kin = [not alone or one.facet == for_one.facet for one in pools]
+        there = [one.fold != but for one in pools]
+        return int(values[np.array(kin) & np.array(there), :, 1].mean(axis=0).argmax())
+
+    known: dict[tuple[str, int], int] = {}
+    for one in pools:
+        known.setdefault((one.facet, one.fold), best(one, one.fold))
+    final = {one.facet: best(one) for one in (*pools, *others)}
+    return Choice(
+        title,
+        np.array([known[one.facet, one.fold] for one in pools]),
+        np.array([final[one.facet] for one in others]),
+    )
 
 
-def report(pools: Sequence[Parts], others: Sequence[Parts]) -> list[list[str]]:
-    """A row for today's weights and for each way to choose, on the pools chosen on and on the others."""
-    ours, theirs = (np.array([[one.values(w) for w in GRID] for one in some]) for some in (pools, others))
+def describe(pools: Sequence[Parts], others: Sequence[Parts]) -> str:
+    """Each choice held against today's weights: on all pools, on those the encoder has not seen, by facet."""
+    ours, theirs = (
+        np.array([[one.values(one.scores(w)) for w in GRID] for one in some]) for some in (pools, others)
+    )
+    choices = [choose("one choice", pools, others, ours, alone=False)]
+    choices += [choose("by facet", pools, others, ours, alone=True)]
     rows = []
-    for title, places in _groups(pools):
-        mine = ours[places]
-        folds = np.array([pools[place].fold for place in places])
-        picked = np.array([_best(mine[folds != fold]) for fold in folds])
-        crossed = mine[np.arange(len(mine)), picked]
-        rows.append(_row(f"{title}: today", mine[:, TODAY], mine[:, TODAY], TODAY))
-        rows.append(_row(f"{title}: chosen, crosswise", crossed, mine[:, TODAY], _best(mine)))
-        facet = {pools[place].facet for place in places}
-        held = [place for place, one in enumerate(others) if one.facet in facet]
-        if held and "tenth" not in title:
-            rows.append(_row("  other pools: today", theirs[held, TODAY], theirs[held, TODAY], TODAY))
-            best = _best(mine)
-            rows.append(_row("  other pools: chosen", theirs[held, best], theirs[held, TODAY], best))
-    return rows
+    shown = [(name, ours[mine], [one.pools[mine] for one in choices]) for name, mine in groups(pools)]
+    held = [place for place, one in enumerate(pools) if one.held_out]
+    if held:
+        shown.insert(1, ("held out from the encoder", ours[held], [one.pools[held] for one in choices]))
+    shown += [
+        (f"others: {name}", theirs[mine], [one.others[mine] for one in choices])
+        for name, mine in groups(others)
+    ]
+    for name, values, picked in shown:
+        today = values[:, TODAY]
+        rows.append(_row(name, "today", today, today))
+        for choice, weights in zip(choices, picked, strict=True):
+            rows.append(_row("", choice.title, values[np.arange(len(values)), weights], today))
+    lines = [table(rows, ["pools", "weights", "number", "MAP", "NDCG%20", "against today", "p"]), ""]
+    for choice in choices:
+        found = {one.facet: GRID[weights] for one, weights in zip(others, choice.others, strict=True)}
+        lines += [f"{choice.title}: {facet} {weights}" for facet, weights in found.items()]
+    return "\n".join(lines)
 
 
-def _groups(pools: Sequence[Parts]) -> Iterator[tuple[str, list[int]]]:
-    yield "all", list(range(len(pools)))
-    yield "held-out tenth", [place for place, one in enumerate(pools) if one.held_out]
-    for panel in PANELS:
-        yield str(panel), [place for place, one in enumerate(pools) if one.facet == panel]
-
-
-def _best(values: NDArray[np.float64]) -> int:
-    """Which weights have the highest mean NDCG%20; values [pools, weights, 2]."""
-    return int(values[:, :, 1].mean(axis=0).argmax())
-
-
-def _row(title: str, values: NDArray[np.float64], today: NDArray[np.float64], weights: int) -> list[str]:
+def _row(group: str, title: str, values: Values, today: Values) -> list[str]:
+    """Means of values [pools, 2], and what they gain over today's."""
     means, differences = values.mean(axis=0), (values - today).mean(axis=0)
     against = " / ".join(f"{difference:+.2f}" for difference in differences)
-    p_value = f"{compare(values[:, 1], today[:, 1]).p_value:.3f}"
-    return [title, str(len(values)), *(f"{mean:.2f}" for mean in means), against, p_value, f"{GRID[weights]}"]
+    p_value = f"{compare(values[:, 1].tolist(), today[:, 1].tolist()).p_value:.3f}"
+    return [group, title, str(len(values)), *(f"{mean:.2f}" for mean in means), against, p_value]
