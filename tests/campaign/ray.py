@@ -95,16 +95,21 @@ def _begin(storage: Path, out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
 
 
+def _set_up(**more: str) -> None:
+    """What Ray and its workers are to find, before it is imported."""
+    path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path, **more)
+
+
 def main() -> None:
     """One run on a cluster of its own."""
-    os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0")
+    _set_up()
     import ray
     from ray.cluster_utils import Cluster
 
     from index_build import on_ray
     from search.settings import Settings
 
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(on_ray.ROOT), os.environ.get("PYTHONPATH", "")])
     on_ray.SHARD = SHARD
     memory = 100 * 2**20
     cluster = Cluster(True, head_node_args={"num_cpus": PROCESSORS, "object_store_memory": memory})
@@ -125,24 +130,25 @@ def run_beside(effort: Effort) -> Tally:
     _require()
     papers = documents(effort.times)
     own_network.enter()
-    os.environ["OMP_NUM_THREADS"] = "1"
+    _set_up(OMP_NUM_THREADS="1")
+    import ray
+
     from index_build import on_ray
     from search.settings import Settings
 
-    os.environ["RAY_OVERRIDE_RESOURCES"] = '{"CPU": 2}'
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)  # one worker
     tally, begun = Tally("ray beside"), time.monotonic()
-    on_ray.RayEncoder(Settings(), str(effort.folder / "first")).encode(papers[:1]).__next__()  # Ray is up
     for turn in range(ROUNDS):
         started = time.perf_counter()
         alone = list(on_ray.on_one_core(on_ray.Recipe.of(Settings()).load()).encode(papers))
         middle = time.perf_counter()
-        encoder = on_ray.RayEncoder(Settings(), str(effort.folder / f"shards{turn}"))
+        encoder = on_ray.RayEncoder(Settings(), str(effort.folder / f"shards{turn}"), address="here")
         found = list(encoder.encode(papers))
         there, here = time.perf_counter() - middle, middle - started
         tally.tries["rounds"] += 1
         tally.notes.append(
-            f"{len(papers):,} papers: alone {here:.1f} s, on Ray {there:.1f} s ({there / here - 1:+.1%}), of which "
-            f"{encoder.spent:.1f} s in the model"
+            f"{len(papers):,} papers: alone {here:.1f} s, on Ray {there:.1f} s ({there / here - 1:+.1%}), "
+            f"of which {encoder.spent:.1f} s in the model"
         )
         if not all(np.array_equal(a.sentences, b.sentences) for a, b in zip(alone, found, strict=True)):
             tally.failures.append("the vectors differ")
