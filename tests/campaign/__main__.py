@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pause", type=float, default=0.0, help="load: mean seconds between two clicks")
     parser.add_argument("--url", action="append", default=[], help="load: running apps to compare")
     parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="milvus-compared: a built one")
-    parser.add_argument("--commit", default="HEAD", help="before: the one to compare with")
+    parser.add_argument("--commit", action="append", default=[], help="before: one or two to compare")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop; how long to soak")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
         case "milvus-compared":
             return compared.run(folder, options.corpus, options.times)
         case "before":
-            return before.run(folder, options.commit, options.times)
+            return before.run(folder, options.commit or ["HEAD"], options.times)
         case "soak":
             return load.soak(folder, options.seed, options.minutes)
     campaigns = {

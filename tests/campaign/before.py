@@ -68,20 +68,23 @@ class Other:
         self._process.communicate()
 
 
-def run(folder: Path, commit: str, times: int) -> Tally:
-    tree = folder / "tree"
-    subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, commit], cwd=ROOT, check=True)
+def run(folder: Path, commits: list[str], times: int) -> Tally:
+    """One commit, which is compared with the files that lie here, or two, the later last."""
+    trees = {"before": folder / "tree before", "now": folder / "tree now" if commits[1:] else ROOT}
+    for tree, commit in zip(trees.values(), commits, strict=False):
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", tree, commit], cwd=ROOT, check=True)
     try:
-        return _compared({"before": tree, "now": ROOT}, folder, times)
+        return _compared(trees, folder, times)
     finally:
-        subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=ROOT, check=True)
+        for tree, _ in zip(trees.values(), commits, strict=False):
+            subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=ROOT, check=True)
 
 
 def _compared(trees: dict[str, Path], folder: Path, times: int) -> Tally:
     tally, begun = Tally("before"), time.monotonic()
     engines = {name: Other(tree, _built(tree, folder / name)) for name, tree in trees.items()}
     spent: dict[str, list[tuple[float, float]]] = {name: [] for name in engines}
-    for number, id in enumerate(_ids(folder / "now", times + FIRST)):
+    for number, id in enumerate(_ids(trees["now"], folder / "now", times + FIRST)):
         for name, engine in engines.items():
             spent[name].append(engine.search(number, id))
     for engine in engines.values():
@@ -106,7 +109,8 @@ def _built(tree: Path, corpus: Path) -> Path:
     return corpus
 
 
-def _ids(corpus: Path, count: int) -> list[str]:
+def _ids(tree: Path, corpus: Path, count: int) -> list[str]:
+    """Papers that both have, spread over the corpus."""
     code = (
         "import sys, json; from pathlib import Path; from search import Engine\n"
         "store = Engine.open(Path(sys.argv[1])).store; rows = store.spread(int(sys.argv[2]))\n"
@@ -114,7 +118,7 @@ def _ids(corpus: Path, count: int) -> list[str]:
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(corpus), str(count)],
-        cwd=ROOT,
+        cwd=tree,
         check=True,
         capture_output=True,
         text=True,

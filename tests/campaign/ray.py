@@ -64,7 +64,8 @@ def run(effort: Effort) -> Tally:
     tally.notes.append(f"{_done(storage)} of {PAPERS // SHARD} shards were done by runs that were killed")
     last = _begin(storage, out)
     if last.wait():
-        tally.failures.append(f"the last run ended with {last.returncode}")
+        told = out.with_suffix(".log").read_text(errors="replace")[-500:]
+        tally.failures.append(f"the last run ended with {last.returncode}: {told}")
     else:
         made = np.load(out)
         same = np.array_equal(made, np.concatenate([each.sentences for each in expected]))
@@ -92,7 +93,8 @@ def _wait_until(happened: Callable[[], bool]) -> None:
 
 def _begin(storage: Path, out: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.campaign.ray", str(storage), str(out)]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    with out.with_suffix(".log").open("wb") as log:
+        return subprocess.Popen(command, start_new_session=True, stderr=log)
 
 
 def _set_up(**more: str) -> None:
@@ -120,6 +122,8 @@ def main() -> None:
     found = list(encoder.encode(documents()))
     np.save(sys.argv[2], np.concatenate([each.sentences for each in found]))
     (Path(sys.argv[2]).parent / "told").write_text(f"the last run had {len(ray.nodes())} nodes")
+    ray.shutdown()  # before the nodes end, or this process is ended with them
+    cluster.shutdown()
 
 
 ROUNDS = 2
