@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from index_build.milvus import MilvusPublisher
-from index_build.moving import compare, engine_on
+from index_build.moving import compare, engine_on, publish_to
 from search.corpus.milvus import server as connecting
 from search.corpus.milvus.build import MilvusBuild
 from search.corpus.milvus.corpus import MilvusCorpus
@@ -124,6 +124,15 @@ def test_two_copies_need_two_nodes(server: MilvusServer, published: MilvusCorpus
 
 def collection(corpus: MilvusCorpus) -> str:
     return collection_of(corpus.address.name, corpus.builds()[0], ABOUT)
+
+
+def test_vectors_of_eight_bits_are_taken_and_searched(
+    server: MilvusServer, folder: Path, certificate: Path
+) -> None:
+    """A corpus as small as this is compared in full all the same; what is asked must be understood."""
+    corpus = MilvusCorpus(server.address("eight", "milvus+tls"), TOKEN, certificate)
+    assert publish_to(folder, corpus, lambda step, done, total: None, index="sq8", checked=8).same == 1.0
+    assert not _open(corpus).is_exact
 
 
 def test_a_server_that_dies_while_a_corpus_is_published_serves_what_it_served(
