@@ -157,9 +157,7 @@ class RayEncoder:
             EncodeShard,
             fn_constructor_args=(self._recipe, self._files, self._base),
             batch_size=1,
-            concurrency=workers,
-            max_restarts=-1,
-            max_task_retries=-1,
+            compute=ray.data.ActorPoolStrategy(size=workers),
             **needs,
         )
         papers = 0
@@ -242,8 +240,8 @@ def _storage(storage: str, encoder: str) -> tuple[pafs.FileSystem, str]:
 def _prepare() -> None:
     """What a cluster of this machine is to be like; Ray reads it when it is first imported.
 
-    It listens on every address and runs what it is sent, so only who knows a token gets in. By itself it gives
-    its workers almost the lowest priority: beside other work they hardly run, and the start takes minutes.
+    It listens on every address and runs what it is sent, so only who knows a token gets in. By itself it
+    gives its workers almost the lowest priority: beside other work they hardly run, and it starts in minutes.
     """
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
     os.environ.setdefault("RAY_worker_niceness", "0")

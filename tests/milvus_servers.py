@@ -93,8 +93,8 @@ class MilvusServer:
         wait_for(self.port)
         return self
 
-    def address(self, name: str = "corpus") -> str:
-        return f"milvus://127.0.0.1:{self.port}/{name}"
+    def address(self, name: str = "corpus", scheme: str = "milvus") -> str:
+        return f"{scheme}://127.0.0.1:{self.port}/{name}"
 
     def kill(self) -> None:
         if self._process is not None:

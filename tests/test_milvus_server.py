@@ -1,10 +1,12 @@
-"""The real Milvus server of a package: vectors, filters, the pointer, tokens; words as far as it has them.
+"""The real Milvus server of a package, encrypted and with a token: vectors, filters, the pointer, a crash.
 
 `python -m tests.campaign milvus` kills it.
 """
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +14,15 @@ import numpy as np
 import pytest
 
 from index_build.milvus import MilvusPublisher
-from index_build.moving import compare, engine_on
+from index_build.moving import compare, engine_on, publish_to
+from search.corpus.milvus import server as connecting
 from search.corpus.milvus.build import MilvusBuild
 from search.corpus.milvus.corpus import MilvusCorpus
-from search.corpus.milvus.shapes import ABOUT, collection_of
+from search.corpus.milvus.shapes import ABOUT, DETAILS, collection_of
 from search.errors import CorpusError
 from search.types import Filters
 from tests import milvus_corpora
+from tests.campaign.milvus import loaded, search
 from tests.milvus_servers import MilvusServer, needs_real, running
 
 pytestmark = [needs_real, pytest.mark.slow]
@@ -27,9 +31,23 @@ TOKEN = "root:Milvus"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that signed itself, for this machine; its key lies beside it."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not here, which makes the certificate")
+    folder = tmp_path_factory.mktemp("certificate")
+    for_this = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(["openssl", "req", "-x509", *made, *for_this], cwd=folder, check=True, capture_output=True)
+    return folder / "certificate.pem"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, certificate: Path) -> Iterator[MilvusServer]:
     folder = tmp_path_factory.mktemp("milvus") / "data"
-    with running("real", folder, "authorization_enabled=true") as found:
+    key = certificate.with_name("key.pem")
+    encrypted = ("tls_mode=1", f"server_pem_path={certificate}", f"server_key_path={key}")
+    with running("real", folder, "authorization_enabled=true", *encrypted) as found:
         yield found
 
 
@@ -39,11 +57,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def published(server: MilvusServer, folder: Path) -> MilvusCorpus:
-    corpus = MilvusCorpus(server.address(), TOKEN)
+def published(server: MilvusServer, folder: Path, certificate: Path) -> MilvusCorpus:
+    corpus = MilvusCorpus(_address(server), TOKEN, certificate)
     moved = milvus_corpora.publish(folder, corpus)
     assert (moved.replicas, moved.words) == (1, False)
     return corpus
+
+
+def _address(server: MilvusServer) -> str:
+    return server.address(scheme="milvus+tls")
 
 
 def _open(corpus: MilvusCorpus) -> MilvusBuild:
@@ -76,9 +98,18 @@ def test_vectors_filters_and_scores_are_those_of_the_folder(published: MilvusCor
     assert compare(engine_on(here), engine_on(there), 8).largest < 1e-3
 
 
-def test_a_wrong_token_is_said(server: MilvusServer, published: MilvusCorpus) -> None:
+def test_a_wrong_token_is_said(server: MilvusServer, published: MilvusCorpus, certificate: Path) -> None:
     with pytest.raises(CorpusError, match="refuses the token"):
-        MilvusCorpus(server.address(), "root:wrong").builds()
+        MilvusCorpus(_address(server), "root:wrong", certificate).builds()
+
+
+def test_a_server_that_is_not_trusted_is_not_asked(
+    server: MilvusServer, published: MilvusCorpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "CONNECTING", 2.0)
+    for address in (_address(server), server.address()):  # whoever signed is unknown; nothing is encrypted
+        with pytest.raises(CorpusError, match="does not answer"):
+            MilvusCorpus(address, TOKEN).builds()
 
 
 def test_two_copies_need_two_nodes(server: MilvusServer, published: MilvusCorpus) -> None:
@@ -93,3 +124,40 @@ def test_two_copies_need_two_nodes(server: MilvusServer, published: MilvusCorpus
 
 def collection(corpus: MilvusCorpus) -> str:
     return collection_of(corpus.address.name, corpus.builds()[0], ABOUT)
+
+
+def test_vectors_of_eight_bits_are_taken_and_searched(
+    server: MilvusServer, folder: Path, certificate: Path
+) -> None:
+    """A corpus as small as this is compared in full all the same; what is asked must be understood."""
+    corpus = MilvusCorpus(server.address("eight", "milvus+tls"), TOKEN, certificate)
+    assert publish_to(folder, corpus, lambda step, done, total: None, index="sq8", checked=8).same == 1.0
+    assert not _open(corpus).is_exact
+
+
+def test_a_server_that_dies_while_a_corpus_is_published_serves_what_it_served(
+    server: MilvusServer, published: MilvusCorpus, folder: Path, certificate: Path, tmp_path: Path
+) -> None:
+    """The last test: the server has another port afterwards."""
+    before, expected = published.current(), search(engine_on(_open(published)))
+    shutil.copytree(folder, tmp_path / "grown")
+    grown = milvus_corpora.make_folder(tmp_path / "grown", milvus_corpora.one_more(1))
+    real = MilvusPublisher._write
+
+    def dying(self: MilvusPublisher, part: str, rows: list[dict[str, object]], first: int, end: int) -> None:
+        if part == DETAILS:
+            server.kill()
+        real(self, part, rows, first, end)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MilvusPublisher, "_write", dying)
+        with pytest.raises(CorpusError):
+            milvus_corpora.publish(grown, published)
+    server.start()
+    assert search(loaded(_address(server), TOKEN, certificate)) == expected
+    corpus = MilvusCorpus(_address(server), TOKEN, certificate)
+    assert corpus.current() == before
+    moved = milvus_corpora.publish(grown, corpus)
+    assert (moved.same, moved.was_there) == (1.0, False)
+    assert corpus.current() != before
+    assert _open(corpus).manifest.papers == milvus_corpora.opened(folder).manifest.papers + 1

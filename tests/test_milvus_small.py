@@ -16,6 +16,7 @@ from index_build.milvus import MilvusPublisher
 from index_build.moving import compare, engine_on
 from index_build.steps import build
 from pages.ui import state
+from search.api.surroundings import alone
 from search.corpus.checksums import DamagedError
 from search.corpus.folder import FolderBuild
 from search.corpus.milvus import corpus as pointers
@@ -26,14 +27,17 @@ from search.corpus.places import corpus_at
 from search.corpus.served import Served
 from search.engine import Engine
 from search.errors import CorpusError
+from search.settings import Settings
 from search.topics import explore
 from search.types import Filters, Query
 from tests import milvus_corpora
+from tests.api_client import served
 from tests.app_driver import example, open_app, text_of, titles
 from tests.milvus_servers import MilvusServer, needs_small, running
 from tests.random_encoder import RandomEncoder
 
 pytestmark = [needs_small, pytest.mark.slow]
+PLENTY = 1_000
 FILTERS = (
     Filters(),
     Filters(year_from=2012),
@@ -274,6 +278,33 @@ def test_the_engine_opens_an_address_with_its_model(server: MilvusServer, app_co
     assert [each.paper.id for each in both[0]] == [each.paper.id for each in both[1]]
     topics = [explore(engine, "machine learning for birds") for engine in (ours, theirs)]
     assert [paper.id for paper in topics[0].papers] == [paper.id for paper in topics[1].papers]
+
+
+def test_the_api_answers_as_from_the_folder_and_never_in_part(
+    server: MilvusServer, app_corpus: Path, tmp_path: Path
+) -> None:
+    corpus = MilvusCorpus(server.address("asked"))
+    milvus_corpora.publish(app_corpus, corpus)
+    folder = Settings(corpus=app_corpus, library=tmp_path / "library")
+    body = {
+        "papers": [{"text": "We train a network on recordings of birds. It hears rare birds in noise."}],
+        "top": 5,
+    }
+    with (
+        served(alone(folder, PLENTY)) as ours,
+        served(alone(folder.at(server.address("asked")), PLENTY)) as theirs,
+        ours.client() as here,
+        theirs.client() as there,
+    ):
+        narrow = body | {"filters": {"year_from": 2012}}
+        for asked in (body, narrow):
+            answers = [each.post("/search", json=asked).json()["results"] for each in (here, there)]
+            ids, others = ([found["id"] for found in answer] for answer in answers)
+            assert ids == others != []
+        client, name = corpus._server().client, collection_of("asked", corpus.current(), PAPERS)
+        client.delete(name, filter="row == 3")
+        refused = there.post("/search", json=body)
+        assert (refused.status_code, "Only part of the corpus" in refused.json()["detail"]) == (503, True)
 
 
 @pytest.mark.usefixtures("server")

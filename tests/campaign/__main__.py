@@ -11,7 +11,8 @@ from tests.campaign.tally import Effort, Tally
 
 CAMPAIGNS = (
     "kill", "flip", "disk", "fuzz-link", "hostile", "load", "soak", "sources", "fetch-kill", "milvus",
-    "milvus-small", "milvus-searched", "milvus-searched-small", "milvus-cluster", "milvus-compared", "ray", "ray-beside",
+    "milvus-small", "milvus-searched", "milvus-searched-small", "milvus-cluster", "milvus-compared", "ray",
+    "ray-beside", "before",
 )  # fmt: skip
 
 
@@ -24,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pause", type=float, default=0.0, help="load: mean seconds between two clicks")
     parser.add_argument("--url", action="append", default=[], help="load: running apps to compare")
     parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="milvus-compared: a built one")
+    parser.add_argument("--commit", action="append", default=[], help="before: one or two to compare")
     parser.add_argument("--minutes", type=float, default=60.0, help="when to stop; how long to soak")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
@@ -33,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, folder: Path) -> Tally:
-    from tests.campaign import cluster, compared, disk, flip, hostile, kill, live, load, milvus, ray
+    from tests.campaign import before, cluster, compared, disk, flip, hostile, kill, live, load, milvus, ray
 
     match options.campaign:
         case "load":
@@ -41,6 +43,8 @@ def run(options: argparse.Namespace, folder: Path) -> Tally:
             return load.run(folder, options.seed, visitors, options.pause, options.url)
         case "milvus-compared":
             return compared.run(folder, options.corpus, options.times)
+        case "before":
+            return before.run(folder, options.commit or ["HEAD"], options.times)
         case "soak":
             return load.soak(folder, options.seed, options.minutes)
     campaigns = {

@@ -135,12 +135,12 @@ def _killed_after(seconds: float, server: MilvusServer, folder: Path) -> str:
         timer.join()
 
 
-def loaded(address: str) -> Engine:
+def loaded(address: str, token: str = "", certificate: Path | None = None) -> Engine:
     """A reader of the served build, once the server has loaded it again."""
     end = time.monotonic() + LOADING
     while True:
         try:
-            corpus = MilvusCorpus(address)
+            corpus = MilvusCorpus(address, token, certificate)
             return _engine(corpus, corpus.builds()[0])
         except CorpusError:
             if time.monotonic() > end:

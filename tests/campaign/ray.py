@@ -64,7 +64,8 @@ def run(effort: Effort) -> Tally:
     tally.notes.append(f"{_done(storage)} of {PAPERS // SHARD} shards were done by runs that were killed")
     last = _begin(storage, out)
     if last.wait():
-        tally.failures.append(f"the last run ended with {last.returncode}")
+        told = out.with_suffix(".log").read_text(errors="replace")[-500:]
+        tally.failures.append(f"the last run ended with {last.returncode}: {told}")
     else:
         made = np.load(out)
         same = np.array_equal(made, np.concatenate([each.sentences for each in expected]))
@@ -92,19 +93,25 @@ def _wait_until(happened: Callable[[], bool]) -> None:
 
 def _begin(storage: Path, out: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tests.campaign.ray", str(storage), str(out)]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    with out.with_suffix(".log").open("wb") as log:
+        return subprocess.Popen(command, start_new_session=True, stderr=log)
+
+
+def _set_up(**more: str) -> None:
+    """What Ray and its workers are to find, before it is imported."""
+    path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+    os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0", PYTHONPATH=path, **more)
 
 
 def main() -> None:
     """One run on a cluster of its own."""
-    os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0")
+    _set_up()
     import ray
     from ray.cluster_utils import Cluster
 
     from index_build import on_ray
     from search.settings import Settings
 
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(on_ray.ROOT), os.environ.get("PYTHONPATH", "")])
     on_ray.SHARD = SHARD
     memory = 100 * 2**20
     cluster = Cluster(True, head_node_args={"num_cpus": PROCESSORS, "object_store_memory": memory})
@@ -115,6 +122,8 @@ def main() -> None:
     found = list(encoder.encode(documents()))
     np.save(sys.argv[2], np.concatenate([each.sentences for each in found]))
     (Path(sys.argv[2]).parent / "told").write_text(f"the last run had {len(ray.nodes())} nodes")
+    ray.shutdown()  # before the nodes end, or this process is ended with them
+    cluster.shutdown()
 
 
 ROUNDS = 2
@@ -125,24 +134,25 @@ def run_beside(effort: Effort) -> Tally:
     _require()
     papers = documents(effort.times)
     own_network.enter()
-    os.environ["OMP_NUM_THREADS"] = "1"
+    _set_up(OMP_NUM_THREADS="1")
+    import ray
+
     from index_build import on_ray
     from search.settings import Settings
 
-    os.environ["RAY_OVERRIDE_RESOURCES"] = '{"CPU": 2}'
+    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)  # one worker
     tally, begun = Tally("ray beside"), time.monotonic()
-    on_ray.RayEncoder(Settings(), str(effort.folder / "first")).encode(papers[:1]).__next__()  # Ray is up
     for turn in range(ROUNDS):
         started = time.perf_counter()
         alone = list(on_ray.on_one_core(on_ray.Recipe.of(Settings()).load()).encode(papers))
         middle = time.perf_counter()
-        encoder = on_ray.RayEncoder(Settings(), str(effort.folder / f"shards{turn}"))
+        encoder = on_ray.RayEncoder(Settings(), str(effort.folder / f"shards{turn}"), address="here")
         found = list(encoder.encode(papers))
         there, here = time.perf_counter() - middle, middle - started
         tally.tries["rounds"] += 1
         tally.notes.append(
-            f"{len(papers):,} papers: alone {here:.1f} s, on Ray {there:.1f} s ({there / here - 1:+.1%}), of which "
-            f"{encoder.spent:.1f} s in the model"
+            f"{len(papers):,} papers: alone {here:.1f} s, on Ray {there:.1f} s ({there / here - 1:+.1%}), "
+            f"of which {encoder.spent:.1f} s in the model"
         )
         if not all(np.array_equal(a.sentences, b.sentences) for a, b in zip(alone, found, strict=True)):
             tally.failures.append("the vectors differ")
