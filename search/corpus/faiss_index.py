@@ -24,6 +24,9 @@ ALONE_LIMIT = 1_000_000
 AGAIN, FEWEST_AGAIN = 4, 1000
 """Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
 the vectors themselves. From the table in docs/scale.md."""
+FEW_ALLOWED = 20_000
+"""Rows that may be found up to which their vectors are compared without a look at the lists: reading so many
+takes less time than looking through all lists for them. Chosen by hand."""
 
 Floats = NDArray[np.floating]
 
@@ -67,6 +70,10 @@ class Selection:
         # The selector points into the bits.
         self._bits = np.packbits(allowed, bitorder="little")
         self.selector = faiss.IDSelectorBitmap(self._bits)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.unpackbits(self._bits, bitorder="little"))
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.integer], count: int) -> Selection:
@@ -132,8 +139,10 @@ class VectorIndex:
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
+        if allowed and allowed.count <= FEW_ALLOWED:
+            return _compared(float32(queries), allowed.rows, self._exact, k)
         rough = self._find(float32(queries), min(max(AGAIN * k, self.compared), most), allowed)[1]
-        return _compared(float32(queries), rough, self._exact, k)
+        return _compared(float32(queries), np.unique(rough[rough >= 0]), self._exact, k)
 
     def _find(
         self, queries: NDArray[np.float32], k: int, allowed: Selection | None
@@ -163,10 +172,9 @@ class VectorIndex:
 
 
 def _compared(
-    queries: NDArray[np.float32], rough: NDArray[np.int64], vectors: Vectors, k: int
+    queries: NDArray[np.float32], rows: NDArray[np.int64], vectors: Vectors, k: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The k best for each query of all that was found for any of them, [q, k], by the vectors themselves."""
-    rows = np.unique(rough[rough >= 0])
+    """The k best of these rows for each query, [q, k], by the vectors themselves."""
     scores = np.full((len(queries), max(len(rows), k)), -np.inf, np.float32)
     scores[:, : len(rows)] = queries @ float32(vectors[rows]).T
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
