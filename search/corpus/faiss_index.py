@@ -24,6 +24,8 @@ ALONE_LIMIT = 1_000_000
 AGAIN, FEWEST_AGAIN = 4, 1000
 """Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
 the vectors themselves. From the table in docs/scale.md."""
+TOGETHER = 32
+"""Queries whose finds are compared again together, to save memory."""
 FEW_ALLOWED = 20_000
 """Rows that may be found up to which their vectors are compared without a look at the lists: reading so many
 takes less time than looking through all lists for them. Chosen by hand."""
@@ -139,10 +141,15 @@ class VectorIndex:
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
-        if allowed and allowed.count <= FEW_ALLOWED:
-            return _compared(float32(queries), allowed.rows, self._exact, k)
-        rough = self._find(float32(queries), min(max(AGAIN * k, self.compared), most), allowed)[1]
-        return _compared(float32(queries), np.unique(rough[rough >= 0]), self._exact, k)
+        few = allowed.rows if allowed and allowed.count <= FEW_ALLOWED else None
+        wanted = min(max(AGAIN * k, self.compared), most)
+        found = []
+        for start in range(0, len(queries), TOGETHER):
+            mine = float32(queries[start : start + TOGETHER])
+            rows = np.unique(self._find(mine, wanted, allowed)[1]) if few is None else few
+            found.append(_compared(mine, rows[rows >= 0], self._exact, k))
+        scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+        return scores, rows
 
     def _find(
         self, queries: NDArray[np.float32], k: int, allowed: Selection | None
