@@ -35,6 +35,7 @@ def make(base: Path, corpus: Path, papers: int) -> dict[str, Any]:
         "segments": len(made.parts),
         "seconds": steps.seconds,
         "peak_megabytes": steps.megabytes,
+        "killed_in": steps.killed_in,
         "disk_megabytes": sum(path.stat().st_size for path in build.rglob("*") if path.is_file()) / 1e6,
     }
 
@@ -42,7 +43,6 @@ def make(base: Path, corpus: Path, papers: int) -> dict[str, Any]:
 def despite_kills(kills: int, base: Path, corpus: Path, papers: int) -> dict[str, Any]:
     """The same in processes of their own, each killed at a moment drawn at random, but for the last."""
     moments = random.Random(papers)
-    struck = []
     for _ in range(kills):
         process = multiprocessing.get_context("spawn").Process(target=make, args=(base, corpus, papers))
         process.start()
@@ -51,9 +51,7 @@ def despite_kills(kills: int, base: Path, corpus: Path, papers: int) -> dict[str
             break
         process.kill()
         process.join()
-        notes = _notes(corpus, papers)
-        struck.append(json.loads(notes.read_text())["step"] if notes.exists() else Steps.START)
-    return alone(make, base, corpus, papers) | {"killed_in": struck}
+    return alone(make, base, corpus, papers)
 
 
 def _notes(corpus: Path, papers: int) -> Path:
@@ -63,13 +61,15 @@ def _notes(corpus: Path, papers: int) -> Path:
 class Steps:
     """The seconds of each step, and the most memory during it, noted in a file for the next run."""
 
-    START = "start"
-
     def __init__(self, notes: Path) -> None:
         before = json.loads(notes.read_text()) if notes.exists() else {}
         self.seconds: dict[str, float] = before.get("seconds", {})
         self.megabytes: dict[str, float] = before.get("megabytes", {})
-        self._step, self._since = self.START, time.monotonic()
+        self.killed_in: list[str] = before.get("killed_in", [])
+        """The step that each run before this one was in when it was killed."""
+        if before:
+            self.killed_in.append(before["step"])
+        self._step, self._since = "start", time.monotonic()
         self._notes, self._lock = notes, threading.Lock()
 
     def enter(self, step: str, done: int, total: int) -> None:
@@ -84,9 +84,9 @@ class Steps:
             self._since = now
 
     def note(self) -> None:
-        text = json.dumps({"step": self._step, "seconds": self.seconds, "megabytes": self.megabytes})
+        noted = {"seconds": self.seconds, "megabytes": self.megabytes, "killed_in": self.killed_in}
         draft = self._notes.with_suffix(".part")
-        draft.write_text(text)
+        draft.write_text(json.dumps(noted | {"step": self._step}))
         draft.replace(self._notes)
 
 

@@ -41,12 +41,13 @@ AGAIN = (400, 1000, 2000)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sweep", type=Path, metavar="FILE", help="write the table of indices there")
+    parser.add_argument("--vectors", type=int, metavar="N", help="only the first N sentences of the corpus")
 
 
 def run(args: argparse.Namespace) -> dict[str, Any]:
     if args.corpus is None:
         raise InputError("Which sentences? Name a large built corpus with `--corpus DIR`.")
-    figures = alone(sweep, current_build(args.corpus) / SENTENCE_VECTORS)
+    figures = alone(sweep, current_build(args.corpus) / SENTENCE_VECTORS, args.vectors)
     if args.sweep:
         args.sweep.write_text(table(figures["indices"]), encoding="utf-8")
     return {"vectors": figures["vectors"], "indices": json.dumps(figures["indices"])}
@@ -66,8 +67,24 @@ class Measured:
     milliseconds: float
 
 
-def sweep(path: Path) -> dict[str, Any]:
-    vectors = VectorFile(path)
+class First:
+    """The first vectors of a file."""
+
+    def __init__(self, vectors: VectorFile, count: int | None) -> None:
+        self._vectors = vectors
+        self.shape = (min(count or len(vectors), len(vectors)), vectors.shape[1])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.float16]:
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(len(self)))
+        return self._vectors[rows]
+
+
+def sweep(path: Path, count: int | None) -> dict[str, Any]:
+    vectors = First(VectorFile(path), count)
     random = np.random.default_rng(SEED)
     rows = np.sort(random.choice(len(vectors), min(QUERIES, len(vectors)), replace=False))
     queries = jitter(vectors[rows].astype(np.float32), random)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -271,6 +272,17 @@ def test_facets_are_stored_and_hints_win(tmp_path):
         assert snapshot.facet_counts()[Facet.BACKGROUND] == 1
         panels = [PANEL_CODES[facet] for facet in (Facet.BACKGROUND, *[Facet.RESULT] * (count - 1))]
         assert snapshot.sentence_panels().tolist() == panels
+
+
+def test_a_batch_that_was_written_is_held_no_longer(tmp_path):
+    before = pa.total_allocated_bytes()
+    writer = SnapshotWriter(tmp_path / "rows.duckdb")
+    for number in range(3):
+        papers = [split_paper(Paper(f"{number}-{each}", "A title", "We try. " * 50)) for each in range(50)]
+        writer.add(papers, [(paper.id,) for paper in papers])
+        assert pa.total_allocated_bytes() == before, "although the transaction goes on"
+    writer.finish()
+    assert Snapshot.open(tmp_path / "rows.duckdb").counts().papers == 150
 
 
 def test_what_is_removed_is_not_found_and_not_counted(tmp_path, snapshot):

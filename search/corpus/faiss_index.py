@@ -24,6 +24,11 @@ ALONE_LIMIT = 1_000_000
 AGAIN, FEWEST_AGAIN = 4, 1000
 """Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
 the vectors themselves. From the table in docs/scale.md."""
+TOGETHER = 32
+"""Queries whose finds are compared again together, to save memory."""
+FEW_ALLOWED = 20_000
+"""Rows that may be found up to which their vectors are compared without a look at the lists: reading so many
+takes less time than looking through all lists for them. Chosen by hand."""
 
 Floats = NDArray[np.floating]
 
@@ -67,6 +72,10 @@ class Selection:
         # The selector points into the bits.
         self._bits = np.packbits(allowed, bitorder="little")
         self.selector = faiss.IDSelectorBitmap(self._bits)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        return np.flatnonzero(np.unpackbits(self._bits, bitorder="little"))
 
     @classmethod
     def of_rows(cls, rows: NDArray[np.integer], count: int) -> Selection:
@@ -132,8 +141,15 @@ class VectorIndex:
             return np.empty(empty, np.float32), np.empty(empty, np.int64)
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
-        rough = self._find(float32(queries), min(max(AGAIN * k, self.compared), most), allowed)[1]
-        return _compared(float32(queries), rough, self._exact, k)
+        few = allowed.rows if allowed and allowed.count <= FEW_ALLOWED else None
+        wanted = min(max(AGAIN * k, self.compared), most)
+        found = []
+        for start in range(0, len(queries), TOGETHER):
+            mine = float32(queries[start : start + TOGETHER])
+            rows = np.unique(self._find(mine, wanted, allowed)[1]) if few is None else few
+            found.append(_compared(mine, rows[rows >= 0], self._exact, k))
+        scores, rows = (np.concatenate(part) for part in zip(*found, strict=True))
+        return scores, rows
 
     def _find(
         self, queries: NDArray[np.float32], k: int, allowed: Selection | None
@@ -163,10 +179,9 @@ class VectorIndex:
 
 
 def _compared(
-    queries: NDArray[np.float32], rough: NDArray[np.int64], vectors: Vectors, k: int
+    queries: NDArray[np.float32], rows: NDArray[np.int64], vectors: Vectors, k: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """The k best for each query of all that was found for any of them, [q, k], by the vectors themselves."""
-    rows = np.unique(rough[rough >= 0])
+    """The k best of these rows for each query, [q, k], by the vectors themselves."""
     scores = np.full((len(queries), max(len(rows), k)), -np.inf, np.float32)
     scores[:, : len(rows)] = queries @ float32(vectors[rows]).T
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]

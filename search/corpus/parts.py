@@ -29,9 +29,18 @@ def _open_index(path: Path, vectors: str, sums: Sums) -> VectorIndex:
     return VectorIndex.open(path, lambda: VectorFile(path.with_name(vectors), sums.get(vectors)))
 
 
+MAPPED = 100_000_000
+"""Bytes of paper vectors up to which they are mapped, which is faster; larger files are read, so that they do
+not fill the memory of the process. Chosen by hand."""
+
+
+def _open_papers(path: Path, blocks: Blocks | None) -> MappedVectors:
+    return (VectorFile if path.is_file() and path.stat().st_size > MAPPED else MappedVectors)(path, blocks)
+
+
 PARTS: dict[str, Callable[[Path, Sums], Any]] = {
     layout.SENTENCE_VECTORS: lambda path, blocks: VectorFile(path, blocks.get(path.name)),
-    layout.PAPER_VECTORS: lambda path, blocks: MappedVectors(path, blocks.get(path.name)),
+    layout.PAPER_VECTORS: lambda path, blocks: _open_papers(path, blocks.get(path.name)),
     layout.SENTENCE_INDEX: lambda path, blocks: _open_index(path, layout.SENTENCE_VECTORS, blocks),
     layout.PAPER_INDEX: lambda path, blocks: _open_index(path, layout.PAPER_VECTORS, blocks),
     layout.LEXICAL: lambda path, blocks: LexicalIndex.open(

@@ -67,9 +67,9 @@ class SnapshotWriter:
         )
 
     def _insert(self, name: str, rows: pa.Table) -> None:
-        self._connection.register("batch", rows)
-        self._connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM batch")
-        self._connection.unregister("batch")
+        # Not registered: DuckDB would hold every batch until the end of the transaction.
+        found = self._connection.from_arrow(rows)
+        found.query("batch", f"INSERT INTO {name} BY NAME SELECT * FROM batch")
 
     def finish(self) -> None:
         self._connection.commit()
