@@ -14,7 +14,7 @@ MATCHERS: dict[Matcher | None, tuple[str, str]] = {
     None: ("Recommended", "The way that ranked best on judged queries."),
     Matcher.SINGLE: ("Single", "One sentence that is very close is enough."),
     Matcher.BEST: ("Best of each", "Each of your sentences finds its closest counterpart; the mean counts."),
-    Matcher.TRANSPORT: ("Transport", "All your sentences share out over all of theirs at the least cost."),
+    Matcher.TRANSPORT: ("Transport", "All your sentences are spread over all of theirs at the least cost."),
     Matcher.ATTENTION: ("Attention", "Every pair counts, the close ones far more."),
 }
 
