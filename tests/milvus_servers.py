@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -104,6 +105,16 @@ class MilvusServer:
             if self._process.stdout:
                 self._process.stdout.close()
             self._process = None
+
+
+def make_certificate(folder: Path) -> Path:
+    """One that signed itself, for this machine; `key.pem` lies beside it."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not here, which makes the certificate")
+    for_this = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(["openssl", "req", "-x509", *made, *for_this], cwd=folder, check=True, capture_output=True)
+    return folder / "certificate.pem"
 
 
 @contextmanager

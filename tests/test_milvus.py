@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import socket
+import ssl
+import threading
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,7 @@ from search.settings import Settings, load_settings, place_of
 from search.text.labels import decide
 from search.text.tokenizer import tokenize
 from search.types import Filters, Reference
+from tests.milvus_servers import make_certificate
 from tests.miniature import all_papers
 
 
@@ -252,6 +257,36 @@ def test_a_server_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(server, "CONNECTING", 1.0)
     with pytest.raises(UnreachableError, match="does not answer: see that it runs"):
         connect(read_address("milvus://127.0.0.1:1/a"))
+
+
+def test_a_server_that_is_not_trusted_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pymilvus", reason="pymilvus is not installed: requirements-milvus.txt")
+    from search.corpus.milvus import server
+
+    monkeypatch.setattr(server, "CONNECTING", 2.0)
+    certificate = make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    context.set_alpn_protocols(["h2"])
+    said: list[bytes] = []
+
+    def answer() -> None:
+        with suppress(OSError):
+            while True:
+                with (
+                    suppress(ssl.SSLError),
+                    context.wrap_socket(listening.accept()[0], server_side=True) as one,
+                ):
+                    said.append(one.recv(100))
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=answer, daemon=True).start()
+        place = f"localhost:{listening.getsockname()[1]}/a"
+        # Nobody who is trusted has signed it; it is of another name.
+        for trusted in (None, certificate):
+            with pytest.raises(UnreachableError, match="its certificate is of this name and signed by"):
+                connect(read_address(f"milvus+tls://{place}", "user:word", trusted))
+        assert b"".join(said) == b""
 
 
 def test_plans_grow_with_the_papers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import pytest
 
 from index_build.milvus import MilvusPublisher
 from index_build.moving import compare, engine_on, publish_to
-from search.corpus.milvus import server as connecting
 from search.corpus.milvus.build import MilvusBuild
 from search.corpus.milvus.corpus import MilvusCorpus
 from search.corpus.milvus.shapes import ABOUT, DETAILS, collection_of
@@ -23,7 +21,7 @@ from search.errors import CorpusError
 from search.types import Filters
 from tests import milvus_corpora
 from tests.campaign.milvus import loaded, search
-from tests.milvus_servers import MilvusServer, needs_real, running
+from tests.milvus_servers import MilvusServer, make_certificate, needs_real, running
 
 pytestmark = [needs_real, pytest.mark.slow]
 TOKEN = "root:Milvus"
@@ -32,14 +30,7 @@ TOKEN = "root:Milvus"
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One that signed itself, for this machine; its key lies beside it."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not here, which makes the certificate")
-    folder = tmp_path_factory.mktemp("certificate")
-    for_this = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", "key.pem", "-out", "certificate.pem"]
-    subprocess.run(["openssl", "req", "-x509", *made, *for_this], cwd=folder, check=True, capture_output=True)
-    return folder / "certificate.pem"
+    return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +92,6 @@ def test_vectors_filters_and_scores_are_those_of_the_folder(published: MilvusCor
 def test_a_wrong_token_is_said(server: MilvusServer, published: MilvusCorpus, certificate: Path) -> None:
     with pytest.raises(CorpusError, match="refuses the token"):
         MilvusCorpus(_address(server), "root:wrong", certificate).builds()
-
-
-def test_a_server_that_is_not_trusted_is_not_asked(
-    server: MilvusServer, published: MilvusCorpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connecting, "CONNECTING", 2.0)
-    for address in (_address(server), server.address()):  # whoever signed is unknown; nothing is encrypted
-        with pytest.raises(CorpusError, match="does not answer"):
-            MilvusCorpus(address, TOKEN).builds()
 
 
 def test_two_copies_need_two_nodes(server: MilvusServer, published: MilvusCorpus) -> None:

@@ -71,9 +71,7 @@ class Server:
         if is_refusal(error):
             return refused(self.address)
         if "not connect" in told or "Fail connecting" in told or "UNAVAILABLE" in str(error):
-            return UnreachableError(
-                f"The Milvus server of {self.address} does not answer: see that it runs, then try again."
-            )
+            return unreachable(self.address)
         return CorpusError(f"The Milvus server of {self.address} could not do it ({told}): try again.")
 
     # -- reading
@@ -167,7 +165,18 @@ class Server:
 def is_refusal(error: BaseException) -> bool:
     """Whether a server, or what led to the error, says that the token is wrong."""
     told = f"{error} {error.__cause__}".lower()  # no further: pymilvus raises errors from themselves
+    if "verification check failed" in told:  # so gRPC says that a certificate is of another name
+        return False
     return "unauthenticated" in told or "auth check failure" in told
+
+
+def unreachable(address: Address) -> UnreachableError:
+    trusted = (
+        ", and that its certificate is of this name and signed by whom you trust" if address.secure else ""
+    )
+    return UnreachableError(
+        f"The Milvus server of {address} does not answer: see that it runs{trusted}, then try again."
+    )
 
 
 def refused(address: Address) -> CorpusError:
@@ -196,9 +205,7 @@ def connect(address: Address) -> Server:
     except (pymilvus.MilvusException, grpc.RpcError) as error:
         if is_refusal(error):
             raise refused(address) from error
-        raise UnreachableError(
-            f"The Milvus server of {address} does not answer: see that it runs, then try again."
-        ) from error
+        raise unreachable(address) from error
     return Server(client, address, pymilvus.MilvusException, grpc.RpcError)
 
 
