@@ -109,7 +109,7 @@ def _searched(
     for share in SHARES:
         index.visited = max(round(index.lists * share), 1)
         for again in AGAIN if codes == "RaBitQ" else (0,):
-            index.again = again
+            index.again, index.more = again, 0
             rows, seconds = [], []
             for query in queries:
                 started = time.perf_counter()

@@ -21,9 +21,9 @@ from search.errors import CorpusError
 
 ALONE_LIMIT = 1_000_000
 """Comparisons of vectors up to which a search takes one thread: about 20 milliseconds."""
-AGAIN, FEWEST_AGAIN = 6, 400
-"""Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
-the vectors themselves. From the table in docs/scale.md."""
+AGAIN, MORE = 4, 600
+"""Of what codes of one bit find, so many times what is asked for, and so many more, are compared again by the
+vectors themselves. From the table in docs/scale.md: with fewer, near ones are missed."""
 TOGETHER = 32
 """Queries whose finds are compared again together, to save memory."""
 FEW_ALLOWED = 20_000
@@ -97,8 +97,7 @@ class VectorIndex:
         """0 where all vectors are compared."""
         self.visited: int = index.nprobe if self.lists else 0
         """Lists that a search without a filter looks through."""
-        self.again = AGAIN
-        """How many times what is asked for is compared again, where that is done."""
+        self.again, self.more = AGAIN, MORE
 
     @classmethod
     def open(cls, path: Path, exact: Callable[[], Vectors] | None = None) -> VectorIndex:
@@ -142,7 +141,7 @@ class VectorIndex:
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
         few = allowed.rows if allowed and allowed.count <= FEW_ALLOWED else None
-        wanted = min(max(self.again * k, FEWEST_AGAIN), most)
+        wanted = min(self.again * k + self.more, most)
         found = []
         for start in range(0, len(queries), TOGETHER):
             mine = float32(queries[start : start + TOGETHER])
