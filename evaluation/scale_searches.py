@@ -105,8 +105,8 @@ def compare(corpus: Path) -> dict[str, Any]:
         found = {id for result in results for id in (result.paper.id, *result.duplicates)}
         true = [id for id in every if id != query.papers[0].paper_id][: len(found)]
         shares.append(len(found & set(true)) / max(len(true), 1))
-    found = {"top_20_of_all": float(np.mean(shares)), "least_of_all": float(np.min(shares))}
-    return found | recall_of(corpus)
+    figures = {"top_20_of_all": float(np.mean(shares)), "least_of_all": float(np.min(shares))}
+    return figures | recall_of(corpus)
 
 
 def _best_of_all(engine: Engine, queries: Sequence[Query]) -> list[list[str]]:
