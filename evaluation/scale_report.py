@@ -32,6 +32,7 @@ ROWS: dict[str, Callable[[dict[str, Any]], str]] = {
     "One year, times unfiltered": lambda each: f"{each['search_one_year_times']:.2f}",
     "A rare field, times unfiltered": lambda each: f"{each['search_rare_field_times']:.2f}",
     "Resident after searching": lambda each: f"{each['search_searched_megabytes']:,.0f} MB",
+    "Recall@100 of the sentence index": lambda each: f"{each['every_recall_at_100']:.3f}",
     "Top 20 of scoring every paper": lambda each: f"{each['every_top_20_of_all']:.3f}",
     "Adding 1,000: time without encoding, peak memory": lambda each: (
         f"{_clock(sum(each['add_seconds'].values()) - each['add_seconds']['encode'])}, "

@@ -35,8 +35,8 @@ LISTS = (1, 2, 4)
 """Lists for each vector of the square root of all."""
 SHARES = (1 / 128, 1 / 64, 1 / 32, 1 / 16, 1 / 8)
 """Of the lists, how many are visited."""
-AGAIN = (400, 1000, 2000)
-"""What one-bit codes find is compared again by the vectors themselves: so many of it."""
+AGAIN = (4, 10, 20)
+"""What one-bit codes find is compared again by the vectors themselves: so many times DEPTH of it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +109,7 @@ def _searched(
     for share in SHARES:
         index.visited = max(round(index.lists * share), 1)
         for again in AGAIN if codes == "RaBitQ" else (0,):
-            index.compared = again
+            index.again, index.more = again, 0
             rows, seconds = [], []
             for query in queries:
                 started = time.perf_counter()
@@ -117,7 +117,7 @@ def _searched(
                 seconds.append(time.perf_counter() - started)
             share_found, size = recall(np.stack(rows), truth), file.stat().st_size / 1e6
             middle = 1000 * float(np.median(seconds))
-            yield Measured(codes, index.lists, index.visited, again, size, share_found, middle)
+            yield Measured(codes, index.lists, index.visited, again * DEPTH, size, share_found, middle)
 
 
 def table(found: list[dict[str, Any]]) -> str:

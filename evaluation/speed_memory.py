@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
     base = args.corpus or _default_corpus()
     corpus = args.synthetic / str(PAPERS)
     figures: dict[str, Any] = {}
-    for measure, arguments in ((_make, (base, corpus)), (_serve, (corpus,)), (_recall, (corpus,))):
+    for measure, arguments in ((_make, (base, corpus)), (_serve, (corpus,)), (recall_of, (corpus,))):
         figures |= alone(measure, *arguments)
     return figures
 
@@ -82,7 +82,7 @@ def resident_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
 
 
-def _recall(corpus: Path) -> dict[str, Any]:
+def recall_of(corpus: Path) -> dict[str, Any]:
     """The share of the true nearest sentences the index finds, as it is searched."""
     from evaluation.synthetic import jitter
     from search.corpus.faiss_index import VectorIndex

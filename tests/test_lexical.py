@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from search.corpus.bm25 import LexicalIndex
+from search.corpus.arrays import ReadArray
+from search.corpus.bm25 import LexicalIndex, best
 from search.corpus.postings import PostingsWriter
 from search.errors import CorpusError
 from search.text.tokenizer import tokenize, weigh_terms
@@ -154,3 +155,23 @@ def test_scores_are_those_of_bm25s_to_the_last_bit(shared_data: Path, tmp_path: 
         expected[oracle.scores["indices"][span]] = oracle.scores["data"][span]
         assert np.array_equal(index.scores({term: 1.0}), expected)
         assert index.papers_with(term).tolist() == sorted(oracle.scores["indices"][span].tolist())
+
+
+@pytest.mark.parametrize("many", [10, 1000, 30_000])
+def test_the_best_of_many_scores_are_those_of_a_plain_sort(many: int) -> None:
+    random = np.random.default_rng(many)
+    scores = (random.random(many) * (random.random(many) < 0.7)).astype(np.float32)
+    for k in (1, 50, 1200):
+        plain = np.lexsort((np.arange(many), -scores))[:k]
+        assert best(scores, k)[1].tolist() == plain[scores[plain] > 0].tolist()
+
+
+def test_large_files_are_read_instead_of_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LexicalIndex.build(TEXTS, tmp_path / "lexical")
+    mapped = LexicalIndex.open(tmp_path / "lexical").scores({"label": 1.0, "parsing": 2.0})
+    monkeypatch.setattr("search.corpus.arrays.MAPPED", 0)
+    read = LexicalIndex.open(tmp_path / "lexical")
+    assert isinstance(read._scores, ReadArray)
+    np.testing.assert_array_equal(read.scores({"label": 1.0, "parsing": 2.0}), mapped)
+    assert mapped.any()
+    assert read.papers_with("nothing like it").tolist() == []

@@ -285,6 +285,24 @@ def test_a_batch_that_was_written_is_held_no_longer(tmp_path):
     assert Snapshot.open(tmp_path / "rows.duckdb").counts().papers == 150
 
 
+def test_rows_of_a_foreign_order_are_found_all_the_same(tmp_path, store):
+    """As a store of an older version might have them: no row is where its number says."""
+    store.add([split_paper(Paper(f"x{n}", f"Title {n}", f"We try {n}. It works.")) for n in range(5)])
+    store.snapshot(tmp_path / "rows.duckdb")
+    with Snapshot.open(tmp_path / "rows.duckdb") as snapshot:
+        expected = snapshot.papers_by_row([3, 0, 4])
+    with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
+        for table in ("papers", "sentences"):
+            connection.execute(
+                f"CREATE TEMP TABLE turned AS SELECT * FROM {table} ORDER BY {table[:-1]}_row DESC"
+            )
+            connection.execute(
+                f"DELETE FROM {table}; INSERT INTO {table} SELECT * FROM turned; DROP TABLE turned"
+            )
+    with Snapshot.open(tmp_path / "rows.duckdb") as snapshot:
+        assert snapshot.papers_by_row([3, 0, 4]) == expected
+
+
 def test_what_is_removed_is_not_found_and_not_counted(tmp_path, snapshot):
     with Snapshot.open(tmp_path / "build.duckdb", removed=[0]) as less:
         assert less.rows_of([SAW.id, NAIL.id]).tolist() == [-1, 1]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,8 @@ _HEADER = re.compile(
     rb"\{'descr': '(?P<kind>[<>|][a-zA-Z]\d{1,4})', 'fortran_order': (?P<by_column>True|False), "
     rb"'shape': \((?P<shape>(?:-?\d{1,20}, ?){0,8}(?:-?\d{1,20})?)\), \} {0,128}\n"
 )
+MAPPED = 100_000_000
+"""Bytes up to which a file is mapped that could as well be read; chosen by hand."""
 PIECE = 2**24
 """Bytes that are written at a time."""
 
@@ -45,6 +49,39 @@ def map_array(path: Path, *kinds: DTypeLike, columns: bool = False) -> NDArray[A
     except (OSError, ValueError, TypeError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CorpusError(f"The file {path} cannot be read ({reason}); build the corpus again.") from error
+
+
+class ReadArray:
+    """An array [n] in a file, of which slices are read. Thread-safe.
+
+    A mapped page counts as memory of the process from its first use on; in time that is the whole file.
+    """
+
+    def __init__(self, path: Path, mapped: NDArray[Any]) -> None:
+        """`mapped` is the same array as `map_array` gives it."""
+        self.itemsize = mapped.itemsize
+        self._kind, self._count = mapped.dtype, len(mapped)
+        self._start = path.stat().st_size - mapped.nbytes
+        self._path = path
+        self._file = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self._file)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, places: slice) -> NDArray[Any]:
+        first, end, _ = places.indices(self._count)
+        found: NDArray[Any] = np.empty(max(end - first, 0), self._kind)
+        place = self._start + first * self.itemsize
+        if len(found) and os.preadv(self._file, [found.view(np.uint8).data], place) != found.nbytes:
+            raise CorpusError(f"The file {self._path} ends too early; build the corpus again.")
+        return found
+
+
+def slices_of(path: Path, *kinds: DTypeLike) -> NDArray[Any] | ReadArray:
+    """The array in `path`, of which slices are wanted: mapped where it is small, as is faster, else read."""
+    mapped = map_array(path, *kinds)
+    return ReadArray(path, mapped) if mapped.nbytes > MAPPED and hasattr(os, "preadv") else mapped
 
 
 def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -21,9 +21,9 @@ from search.errors import CorpusError
 
 ALONE_LIMIT = 1_000_000
 """Comparisons of vectors up to which a search takes one thread: about 20 milliseconds."""
-AGAIN, FEWEST_AGAIN = 4, 1000
-"""Of what codes of one bit find, so many times what is asked for, and at least so many, are compared again by
-the vectors themselves. From the table in docs/scale.md."""
+AGAIN, MORE = 4, 600
+"""Of what codes of one bit find, so many times what is asked for, and so many more, are compared again by the
+vectors themselves. From the table in docs/scale.md: with fewer, near ones are missed."""
 TOGETHER = 32
 """Queries whose finds are compared again together, to save memory."""
 FEW_ALLOWED = 20_000
@@ -97,8 +97,7 @@ class VectorIndex:
         """0 where all vectors are compared."""
         self.visited: int = index.nprobe if self.lists else 0
         """Lists that a search without a filter looks through."""
-        self.compared = FEWEST_AGAIN
-        """Of what is found, how many at least are compared again, where that is done."""
+        self.again, self.more = AGAIN, MORE
 
     @classmethod
     def open(cls, path: Path, exact: Callable[[], Vectors] | None = None) -> VectorIndex:
@@ -142,7 +141,7 @@ class VectorIndex:
         if self._exact is None:
             return self._find(float32(queries), k, allowed)
         few = allowed.rows if allowed and allowed.count <= FEW_ALLOWED else None
-        wanted = min(max(AGAIN * k, self.compared), most)
+        wanted = min(self.again * k + self.more, most)
         found = []
         for start in range(0, len(queries), TOGETHER):
             mine = float32(queries[start : start + TOGETHER])
@@ -183,7 +182,8 @@ def _compared(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The k best of these rows for each query, [q, k], by the vectors themselves."""
     scores = np.full((len(queries), max(len(rows), k)), -np.inf, np.float32)
-    scores[:, : len(rows)] = queries @ float32(vectors[rows]).T
+    # On this thread alone: there are few queries, and waking others would take longer.
+    scores[:, : len(rows)] = np.einsum("md,sd->ms", queries, float32(vectors[rows]))
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     rows = np.pad(rows, (0, scores.shape[1] - len(rows)), constant_values=-1)
     return np.take_along_axis(scores, best, axis=1), rows[best]

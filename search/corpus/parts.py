@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from search.corpus import layout
-from search.corpus.arrays import map_array
+from search.corpus.arrays import MAPPED, map_array
 from search.corpus.bm25 import LexicalIndex
 from search.corpus.checksums import Blocks, damaged
 from search.corpus.faiss_index import VectorIndex
@@ -29,12 +29,8 @@ def _open_index(path: Path, vectors: str, sums: Sums) -> VectorIndex:
     return VectorIndex.open(path, lambda: VectorFile(path.with_name(vectors), sums.get(vectors)))
 
 
-MAPPED = 100_000_000
-"""Bytes of paper vectors up to which they are mapped, which is faster; larger files are read, so that they do
-not fill the memory of the process. Chosen by hand."""
-
-
 def _open_papers(path: Path, blocks: Blocks | None) -> MappedVectors:
+    """Mapped where they are few, which is faster."""
     return (VectorFile if path.is_file() and path.stat().st_size > MAPPED else MappedVectors)(path, blocks)
 
 

@@ -21,8 +21,8 @@ from search.types import Choice, Lacking, Paper, Query, Result, Results, Scored
 Floats = NDArray[np.float32]
 Rows = NDArray[np.integer]
 
-SPARE = 10
-"""Papers read in addition to those asked for: some may be records of the same paper. Chosen by hand."""
+SPARE = 3
+"""Papers read in addition to those that are missing: some may be records of one paper. Chosen by hand."""
 
 
 def search(stages: Stages, query: Query) -> Results:
@@ -88,7 +88,8 @@ def _best(stages: Stages, query: Query, asked: Asked, rows: Rows, matched: Match
     papers: list[Paper] = []
     groups: list[list[int]] = []
     while len(groups) < query.top and len(papers) < len(order):
-        papers += stages.store.papers_by_row(rows[order[len(papers) :][: query.top + SPARE]])
+        more = query.top - len(groups) + SPARE
+        papers += stages.store.papers_by_row(rows[order[len(papers) :][:more]])
         groups = duplicates.group(papers, own(query), stages.store.apart)
     return tuple(
         explain(stages, query, asked, matched, int(order[group[0]]), [papers[each] for each in group])

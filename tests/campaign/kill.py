@@ -10,7 +10,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from index_build import publish, steps
+from index_build.folder_publisher import FolderPublisher
 from index_build.importing import import_papers
+from index_build.segment_writer import SegmentWriter
 from index_build.verify import verify
 from search.corpus import layout
 from search.corpus.store import Snapshot, Store
@@ -30,11 +32,11 @@ FEW, MANY = 30, 50
 BATCH = 7
 STEPS = {
     "encode": (steps, "_encode"),
-    "collect": (steps, "_collect"),
-    "index": (steps, "_index"),
-    "publish": (steps, "publish"),
+    "collect": (SegmentWriter, "add"),
+    "index": (SegmentWriter, "finish"),
+    "publish": (FolderPublisher, "publish"),
     "swap": (publish, "replace_text"),
-    "prune": (publish, "prune"),
+    "prune": (FolderPublisher, "prune"),
 }
 KINDS = ("import", "publish", "swap", *STEPS, "import", "keep", "mend", "search kept")
 """Import, publish and swap come twice, for they are what a reader could see."""
@@ -106,8 +108,8 @@ def work(kind: str, place: Path, seed: int, tell: Connection) -> None:
         case "search kept":
             killed_within(_put, seed)(place, tell)
         case _:
-            module, name = STEPS[kind]
-            setattr(module, name, killed_within(getattr(module, name), seed))
+            place_of, name = STEPS[kind]
+            setattr(place_of, name, killed_within(getattr(place_of, name), seed))
             steps.build(place, encoder=RandomEncoder())
 
 
