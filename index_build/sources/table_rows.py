@@ -44,14 +44,16 @@ def record_of(row: list[str], header: Header) -> Record:
 
 
 _LISTED = frozenset({"authors", "editors", "fields", "keywords"})
-_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*+)'(?=\s*[,\]])|"((?:[^"\\]|\\.)*+)"(?=\s*[,\]])""")
+_ENTRY = re.compile(r"""\s*+(?:'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)")\s*+[,\]]""")
 
 
 def _without_brackets(text: str) -> str:
     """Values parted by semicolons from a list as Python or JSON writes it: "['Rain', 'Hail']"."""
-    if not (text.startswith(("['", '["')) and text.endswith("]")):
-        return text
-    return ";".join(one or other for one, other in _QUOTED.findall(text))
+    values, at = [], 1
+    while text.startswith(("['", '["')) and (entry := _ENTRY.match(text, at)):
+        values.append(entry[1] or entry[2] or "")
+        at = entry.end()
+    return ";".join(values) if values and at == len(text) else text
 
 
 def _cell(text: str) -> str:
