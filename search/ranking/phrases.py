@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 
 LONGEST = 38
@@ -33,8 +33,9 @@ def phrase(
 ) -> list[Segment]:
     """The phrase with most of the shared and near terms, cut into segments; dots where text is left out."""
     words, kinds = _read(text, shared, near, terms_of)
-    start, end = _window(words, [kind != PLAIN for kind in kinds], longest)
-    end = dict(_windows(words, shown)).get(start, end)
+    places = list(accumulate((len(word) + 1 for word in words), initial=0))
+    start = _start(words, places, [kind != PLAIN for kind in kinds], longest)
+    end = _end(places, start, shown)
     return [
         *([("… ", PLAIN)] if start else []),
         *_segments(words[start:end], kinds[start:end]),
@@ -58,26 +59,27 @@ def _read(
     return words, [min(each, default=PLAIN) for each in found]
 
 
-def _window(words: Sequence[str], hits: Sequence[bool], longest: int) -> tuple[int, int]:
-    """Start and end of the stretch that fits with the most hits, begun at a clause where one is near."""
-    windows = list(_windows(words, longest))
-    if not windows:
-        return 0, 0
-    counts = [0, *accumulate(hits)]
-    found = [counts[end] - counts[start] for start, end in windows]
-    best = [window for window, number in zip(windows, found, strict=True) if number == max(found)]
-    first = next((place for place in range(*best[0]) if hits[place]), best[0][0])
-    near = [window for window in best if window[0] <= first]
-    clauses = [window for window in near if not window[0] or words[window[0] - 1].endswith(_CLAUSE_ENDS)]
-    return next(iter(clauses), next(window for window in near if window[0] >= first - REACH))
+def _start(words: Sequence[str], places: Sequence[int], hits: list[bool], longest: int) -> int:
+    """The word that begins the stretch with the most hits, at a clause where one is near.
+
+    `places` are where words begin, in characters, and the end of the last one.
+    """
+    before = [0, *accumulate(hits)]
+    found = [before[_end(places, word, longest)] - before[word] for word in range(len(words))]
+    most = max(found, default=0)
+    if not most:
+        return 0
+    earliest = found.index(most)
+    first = hits.index(True, earliest)
+    clauses = (
+        word for word in range(earliest, first + 1) if not word or words[word - 1].endswith(_CLAUSE_ENDS)
+    )
+    return next(clauses, max(earliest, first - REACH))
 
 
-def _windows(words: Sequence[str], longest: int) -> Iterator[tuple[int, int]]:
-    """For each word the stretch of at most `longest` characters that begins with it, or the word alone."""
-    starts = [0, *accumulate(len(word) + 1 for word in words)]
-    ends = [start - 1 for start in starts[1:]]
-    for number in range(len(words)):
-        yield number, max(number + 1, bisect_right(ends, starts[number] + longest))
+def _end(places: Sequence[int], start: int, longest: int) -> int:
+    """The end of the stretch of at most `longest` characters from this word, or of the word alone."""
+    return max(start + 1, bisect_right(places, places[start] + longest + 1) - 1)
 
 
 def _segments(words: Sequence[str], kinds: Sequence[int]) -> list[Segment]:

@@ -33,7 +33,11 @@ def decide(text: str, probabilities: Sequence[float]) -> Label:
 
 def facet_of(text: str, probabilities: Sequence[float]) -> Facet:
     """The label alone, for the many sentences that are only shown."""
-    return _shown(text, _ranked(text, probabilities)[0])
+    most = max(probabilities)
+    likeliest = FACETS[list(probabilities).index(most)]
+    if likeliest is Facet.METHOD and most < SURE:
+        likeliest = _ranked(text, probabilities)[0]
+    return _shown(text, likeliest)
 
 
 def _ranked(text: str, probabilities: Sequence[float]) -> list[Facet]:
