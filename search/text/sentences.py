@@ -11,6 +11,7 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any
 
+from search.text import punkt
 from search.types import Paper, Section, Sentence
 
 ABBREVIATIONS = frozenset(
@@ -77,14 +78,12 @@ _SEVERAL_PER_LINE = 1.5
 
 @cache
 def _punkt() -> Any:
-    # Loaded when first needed: nltk brings all of SciPy along, which takes a second or more.
-    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
-
-    parameters = PunktParameters()
+    module = punkt.load()
+    parameters = module.PunktParameters()
     parameters.abbrev_types = set(ABBREVIATIONS)
     for word in STARTERS:
         parameters.ortho_context[word] = 1 << 5  # Punkt's mark for "seen in lower case within a sentence"
-    return PunktSentenceTokenizer(parameters)
+    return module.PunktSentenceTokenizer(parameters)
 
 
 def split(text: str) -> tuple[Sentence, ...]:
