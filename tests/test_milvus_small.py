@@ -303,7 +303,7 @@ def test_the_api_answers_as_from_the_folder_and_never_in_part(
             assert ids == others != []
         client, name = corpus._server().client, collection_of("asked", corpus.current(), PAPERS)
         client.delete(name, filter="row == 3")
-        refused = there.post("/search", json=body)
+        refused = there.post("/search", json=body | {"top": 4})  # not one that is remembered
         assert (refused.status_code, "Only part of the corpus" in refused.json()["detail"]) == (503, True)
 
 
