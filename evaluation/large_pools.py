@@ -28,7 +28,7 @@ from evaluation.metrics import LARGE_POOL_MEASURES, mean, trec_values
 from evaluation.results import save, write_json
 from evaluation.runner import show_progress
 from evaluation.tables import SHORT, number, table
-from search.corpus.bm25 import PAPERS, SCORES, STARTS, LexicalIndex
+from search.corpus.bm25 import LexicalIndex
 from search.engine import Engine
 from search.errors import InputError
 from search.text.sentences import split_paper
@@ -206,8 +206,8 @@ def index_words(terms: Tokenized, k1: float, b: float) -> LexicalIndex:
     """The product's word search over the terms of all papers, kept in memory."""
     index = bm25s.BM25(k1=k1, b=b, method="lucene", csc_backend="scipy")
     index.index(terms, create_empty_token=False, show_progress=False)
-    arrays = {SCORES: index.scores["data"], PAPERS: index.scores["indices"], STARTS: index.scores["indptr"]}
-    return LexicalIndex(index.vocab_dict.get, arrays, index.scores["num_docs"])
+    parts = (index.scores[name] for name in ("data", "indices", "indptr", "num_docs"))
+    return LexicalIndex(index.vocab_dict.get, *parts)
 
 
 def by_words(
