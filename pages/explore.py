@@ -112,7 +112,8 @@ def _total(topic: Topic) -> None:
     elif topic.related > read:
         st.caption(
             f"They score at least “related” to the topic. Below are the {read:,} nearest.",
-            help="The number is an estimate: scores are calibrated on judged abstracts of computer science.",
+            help="The number is an estimate: most of the judged abstracts it rests on are of computer "
+            "science and medicine.",
         )
     else:
         st.caption("They score at least “related” to the topic.")

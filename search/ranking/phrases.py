@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import accumulate
 
 LONGEST = 38
@@ -34,7 +34,7 @@ def phrase(
     """The phrase with most of the shared and near terms, cut into segments; dots where text is left out."""
     words, kinds = _read(text, shared, near, terms_of)
     places = list(accumulate((len(word) + 1 for word in words), initial=0))
-    start = _start(words, places, [kind != PLAIN for kind in kinds], longest)
+    start = _start(words, places, (kind != PLAIN for kind in kinds), longest)
     end = _end(places, start, shown)
     return [
         *([("… ", PLAIN)] if start else []),
@@ -59,18 +59,20 @@ def _read(
     return words, [min(each, default=PLAIN) for each in found]
 
 
-def _start(words: Sequence[str], places: Sequence[int], hits: list[bool], longest: int) -> int:
+def _start(words: Sequence[str], places: Sequence[int], hits: Iterable[bool], longest: int) -> int:
     """The word that begins the stretch with the most hits, at a clause where one is near.
 
     `places` are where words begin, in characters, and the end of the last one.
     """
-    before = [0, *accumulate(hits)]
-    found = [before[_end(places, word, longest)] - before[word] for word in range(len(words))]
-    most = max(found, default=0)
-    if not most:
+    spots = [word for word, hit in enumerate(hits) if hit]
+    if not spots:
         return 0
-    earliest = found.index(most)
-    first = hits.index(True, earliest)
+    within = [bisect_left(spots, _end(places, word, longest)) - number for number, word in enumerate(spots)]
+    number = within.index(max(within))
+    first, last = spots[number], spots[number + max(within) - 1]
+    earliest = first
+    while earliest and _end(places, earliest - 1, longest) > last:
+        earliest -= 1
     clauses = (
         word for word in range(earliest, first + 1) if not word or words[word - 1].endswith(_CLAUSE_ENDS)
     )

@@ -29,7 +29,7 @@ def clean_text(text: str, most: int) -> str:
     InputError for binary data.
     """
     text = text[:most]
-    odd = sum(map(_is_odd, text))
+    odd = sum(map(text.count, _odd_in(text)))
     if odd > max(_TOLERATED * len(text), _ALWAYS_TOLERATED):
         raise InputError(
             "This does not look like text but like a binary file: paste a title and an abstract."
@@ -37,7 +37,7 @@ def clean_text(text: str, most: int) -> str:
     if "<" in text:
         text = _without_tags(_BREAK.sub("\n", text))
     text = html.unescape(text) if "&" in text else text
-    return "".join("" if _is_odd(character) else character for character in text).strip()
+    return text.translate({ord(character): None for character in _odd_in(text)}).strip()
 
 
 def _without_tags(text: str) -> str:
@@ -67,6 +67,10 @@ def _end_of(text: str, mark: re.Match[str], endless: set[str]) -> int:
         endless.add(name)
         found = _TAG.match(text, mark.start())
     return found.end() if found else 0
+
+
+def _odd_in(text: str) -> list[str]:
+    return list(filter(_is_odd, set(text)))
 
 
 def _is_odd(character: str) -> bool:
