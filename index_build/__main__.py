@@ -25,6 +25,7 @@ from search.settings import Settings, load_settings, make_new_files_private
 
 if TYPE_CHECKING:
     from index_build.on_ray import RayEncoder
+    from search.corpus.manifest import Manifest
 
 _FAULTS: dict[type[TriptychError], int] = {
     InputError: 2,
@@ -119,7 +120,10 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
     started = time.monotonic()
     with ProgressLine(args.quiet) as progress:
         encoder = _on_ray(args, settings, progress)
-        manifest = (compact if whole else build)(settings.corpus, settings, progress, encoder)
+        if there := getattr(args, "to", None):
+            manifest = _build_there(args, there, settings, progress, encoder)
+        else:
+            manifest = (compact if whole else build)(settings.corpus, settings, progress, encoder)
         if encoder is not None:
             encoder.clear()
     if args.json:
@@ -127,9 +131,28 @@ def _serve(args: argparse.Namespace, settings: Settings, summary: Summary | None
         built["seconds"] = time.monotonic() - started
         _print_json({"corpus": settings.corpus, "import": summary and _plain(summary), "build": built})
     else:
-        print(f"{settings.corpus} serves {manifest.papers:,} papers with {manifest.sentences:,} sentences.")
+        place = getattr(args, "to", None) or settings.corpus
+        print(f"{place} serves {manifest.papers:,} papers with {manifest.sentences:,} sentences.")
     all_rejected = summary is not None and bool(summary.rejected) and not summary.stored.total
     return 1 if all_rejected else 0
+
+
+def _build_there(
+    args: argparse.Namespace,
+    there: Path | str,
+    settings: Settings,
+    progress: ProgressLine,
+    encoder: RayEncoder | None,
+) -> Manifest:
+    from index_build.straight import build_there
+    from search.corpus.milvus.corpus import MilvusCorpus
+
+    if isinstance(there, Path):
+        raise InputError(
+            f"`--to` names a server, as milvus://HOST:PORT/NAME, not {there}: a folder is --out."
+        )
+    target = MilvusCorpus(there, settings.milvus_token, settings.milvus_certificate)
+    return build_there(settings.corpus, target, settings, progress, encoder, args.replicas, args.index)
 
 
 def _on_ray(args: argparse.Namespace, settings: Settings, progress: ProgressLine) -> RayEncoder | None:

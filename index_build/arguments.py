@@ -100,6 +100,10 @@ def _build_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--storage", metavar="PLACE", help="where its shards lie, a folder all workers see or s3://..."
     )
+    parser.add_argument(
+        "--to", type=place_of, metavar="ADDRESS", help="straight to milvus://HOST:PORT/NAME, no build in DIR"
+    )
+    _add_server_options(parser)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -152,12 +156,17 @@ def _add_import_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_server_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--replicas", type=int, default=0, metavar="N", help="copies (default: 2 where there are 2 nodes)")
+    add("--index", choices=KINDS, default="", help="flat, sq8, rabitq or diskann (default: by size)")
+
+
 def _publish_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", type=place_of, metavar="CORPUS", help="a folder, or an address on Milvus")
     add("--to", type=place_of, required=True, metavar="CORPUS", help="milvus://HOST:PORT/NAME, or a folder")
-    add("--replicas", type=int, default=0, metavar="N", help="copies (default: 2 where there are 2 nodes)")
-    add("--index", choices=KINDS, default="", help="flat, sq8, rabitq or diskann (default: by size)")
+    _add_server_options(parser)
     add("--check", type=int, default=50, metavar="N", help="searches that are compared (default: 50)")
     add("--keep", type=int, metavar="N", help="builds that stay there (default: the setting keep_builds)")
     add("--quiet", action="store_true", help="no progress, only the summary")

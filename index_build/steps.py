@@ -68,7 +68,7 @@ def build(
     with only_writer(corpus):
         remove_unfinished(corpus)
         try:
-            return _build(corpus, settings, report, encoder or _load_encoder(settings, report), whole)
+            return _build(corpus, settings, report, encoder or encoder_of(settings, report), whole)
         except BaseException:
             remove_unfinished(corpus)  # also to free a full disk
             raise
@@ -88,7 +88,7 @@ def compact(
 def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes, whole: bool) -> Manifest:
     memory = memory_of(settings.build_memory_mb)
     with Store.open(corpus / layout.STORE, memory_limit=f"{memory.database}MB") as store:
-        planned = _plan(store, settings, encoder)
+        planned = plan(store, settings, encoder)
         current = served(corpus)
         if current and current.fingerprint == planned.fingerprint and not whole:
             if not verify(corpus):
@@ -104,11 +104,11 @@ def _build(corpus: Path, settings: Settings, report: Progress, encoder: Encodes,
         ):
             added = growth.added.numbers
             _require_disk(corpus, store, len(added), len(cache), encoder.dimension)
-            keys = _encode(store, added, cache, encoder, report)
+            keys = encode(store, added, cache, encoder, report)
             publisher.begin(planned, store.apart())
             papers = sentences = 0
             report("store", 0, len(added))
-            for batch in _batches(store, added, cache, keys):
+            for batch in batches(store, added, cache, keys):
                 publisher.add(batch)
                 papers, sentences = papers + len(batch.papers), sentences + len(batch.sentences)
                 report("store", papers, len(added))
@@ -139,7 +139,7 @@ def as_built(settings: Settings) -> Settings:
     return replace(settings, encoder=named)
 
 
-def _plan(store: Store, settings: Settings, encoder: Encodes) -> Manifest:
+def plan(store: Store, settings: Settings, encoder: Encodes) -> Manifest:
     """The manifest as far as it is known before the work."""
     now = datetime.now(UTC)
     inputs = [SCHEMA, store.fingerprint(), encoder.id, TOKENIZER, settings.bm25_k1, settings.bm25_b]
@@ -163,12 +163,12 @@ def _plan(store: Store, settings: Settings, encoder: Encodes) -> Manifest:
     )
 
 
-def _load_encoder(settings: Settings, report: Progress) -> Encodes:
+def encoder_of(settings: Settings, report: Progress) -> Encodes:
     folders = ModelFolders(settings.pretrained, settings.fine_tuned, settings.labeller)
     return load_encoder(settings.encoder, settings.device, folders, report)
 
 
-def _encode(
+def encode(
     store: Store, numbers: NDArray[np.int64], cache: VectorCache, encoder: Encodes, report: Progress
 ) -> Keys:
     """Fill the cache with what it lacks of these papers; returns the key of each, in order."""
@@ -211,7 +211,7 @@ def _not_there(keys: Keys, cache: VectorCache, shipped: Shipped | None) -> list[
     return [int(place) for place in missing]
 
 
-def _batches(store: Store, numbers: NDArray[np.int64], cache: VectorCache, keys: Keys) -> Iterator[Batch]:
+def batches(store: Store, numbers: NDArray[np.int64], cache: VectorCache, keys: Keys) -> Iterator[Batch]:
     """Everything that is stored of these papers, a block at a time."""
     first = 0
     for block in store.blocks(numbers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ from index_build.__main__ import main
 from index_build.milvus import MilvusPublisher
 from index_build.moving import compare, engine_on
 from index_build.steps import build
+from index_build.straight import BEGUN, build_there
 from pages.ui import state
 from search.api.surroundings import alone
+from search.corpus import layout
 from search.corpus.checksums import DamagedError
 from search.corpus.folder import FolderBuild
 from search.corpus.milvus import corpus as pointers
@@ -25,6 +28,7 @@ from search.corpus.milvus.corpus import MilvusCorpus
 from search.corpus.milvus.shapes import DETAILS, PAPERS, collection_of
 from search.corpus.places import corpus_at
 from search.corpus.served import Served
+from search.corpus.store import Store
 from search.engine import Engine
 from search.errors import CorpusError
 from search.settings import Settings
@@ -327,3 +331,37 @@ class TestApp:
         assert "Merged records" not in text_of(found)
         assert not open_app("explore", q="birds").exception
         assert not open_app("library").exception
+
+
+def test_a_corpus_is_built_straight_there(
+    here: FolderBuild, server: MilvusServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.create(tmp_path / layout.STORE) as store:
+        store.add(milvus_corpora.papers())
+    corpus = MilvusCorpus(server.address("straight"))
+    encoder = RandomEncoder(dimension=384)
+    with monkeypatch.context() as stopped:
+        stopped.setattr(MilvusPublisher, "seal", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            build_there(tmp_path, corpus, Settings(), encoder=encoder)
+    assert corpus.current() == ""
+    begun = json.loads((tmp_path / BEGUN).read_bytes())["build_id"]
+    made = build_there(tmp_path, corpus, Settings(), encoder=encoder)
+    assert made.build_id == begun == corpus.current()
+    assert build_there(tmp_path, corpus, Settings(), encoder=encoder) == corpus.manifest(begun)
+    assert not (tmp_path / layout.BUILDS).exists()
+    there = corpus.open(begun, corpus.manifest(begun))
+    found = compare(engine_on(here), engine_on(there), 20)
+    there.close()
+    assert (found.same, found.largest) == (1.0, pytest.approx(0, abs=1e-6))
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_folder_is_no_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store.create(tmp_path / layout.STORE) as store:
+        store.add(milvus_corpora.papers())
+    assert main(["build", "--out", str(tmp_path), "--to", str(tmp_path / "other")]) == 2
+    assert "a folder is --out" in capsys.readouterr().err

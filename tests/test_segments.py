@@ -246,5 +246,5 @@ def test_what_a_build_needs_is_known_beforehand(grown: Path, monkeypatch: pytest
 
 def test_a_build_that_is_whole_stays_when_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = add(tmp_path, papers(0, 5))
-    monkeypatch.setattr("index_build.steps._load_encoder", lambda *_: RandomEncoder())
+    monkeypatch.setattr("index_build.steps.encoder_of", lambda *_: RandomEncoder())
     assert compact(tmp_path, Settings(corpus=tmp_path)) == manifest
