@@ -35,8 +35,8 @@ def record_of(row: list[str], header: Header) -> Record:
     elif header.program == "pubmed":
         record["title"] = title_of(record.get("title", ""))
     elif header.program.endswith("patents"):
-        if header.program.startswith("lens"):  # "FAMILY GIVEN"
-            people = record.get("authors", "").split(";")
+        people = record.get("authors", "").split(";")
+        if header.program.startswith("lens") and "".join(people).isupper():  # "FAMILY GIVEN"
             record["authors"] = ";".join(name.strip().replace(" ", ", ", 1) for name in people)
         record["type"] = record.get("type") or "patent"
         record["number"] = record.get("number") or record.get("id", "")
