@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 LONGEST = 38
@@ -13,7 +12,6 @@ SHOWN = 64
 """Characters of a phrase, for wider lines."""
 REACH = 3
 """Words before the first hit where no clause begins."""
-_WORD = re.compile(r"\S+")
 _CLAUSE_ENDS = (",", ";", ":", "(", "—", "–")
 
 PLAIN, SHARED, NEAR = 0, 1, 2
@@ -52,11 +50,15 @@ def _read(
     text: str, shared: Collection[str], near: Collection[str], terms_of: Terms
 ) -> tuple[list[str], list[int]]:
     """The words of a text and the kind of each."""
-    words = [match.group() for match in _WORD.finditer(text)]
+    words = text.split()
     kinds = {part: NEAR for term in near for part in terms_of(term)}
     kinds |= {part: SHARED for term in shared for part in terms_of(term)}
-    found = ([kinds[part] for part in terms_of(word) if part in kinds] for word in words)
-    return words, [min(each, default=PLAIN) for each in found]
+    parts = map(terms_of, words)
+    return words, [PLAIN if kinds.keys().isdisjoint(each) else _kind(each, kinds) for each in parts]
+
+
+def _kind(parts: Sequence[str], kinds: Mapping[str, int]) -> int:
+    return min(kinds[part] for part in parts if part in kinds)
 
 
 def _start(words: Sequence[str], places: Sequence[int], hits: Iterable[bool], longest: int) -> int:
