@@ -1,4 +1,4 @@
-"""python -m training {labeller,encoder,cocitations,reader,fusion}: makes or chooses the weights that ship."""
+"""python -m training {labeller,encoder,cocitations,fusion}: makes or chooses the weights that ship."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ COMMANDS = {
     "labeller": "the facet labeller, from CSAbstruct and structured MEDLINE abstracts",
     "encoder": "an encoder's upper layers, from graded pools (so the shipped weights were made)",
     "cocitations": "an encoder's upper layers, from papers that one sentence cites (ASPIRE)",
-    "reader": "a model that reads query and candidate at once, from graded pools (not served)",
     "fusion": "the weights of a score's parts, by cross-validation on graded pools",
 }
 

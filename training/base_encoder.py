@@ -75,7 +75,7 @@ class BaseEncoder:
     """An encoder cut in two: lower layers whose states are kept, and a trainer of the upper ones."""
 
     preset: str
-    trainer: Trainer[UpperLayers]
+    trainer: Trainer
     lower: LowerLayers
     encode: Encode
     """Vectors and facets of the untrained default encoder."""
@@ -96,8 +96,7 @@ class BaseEncoder:
         torch.manual_seed(recipe.seed)
         trainer = Trainer(recipe, UpperLayers(encoder, layer, recipe.dropout, recipe.rank), device)
         if args.start:
-            trainer.model.take(read_fine_tuned(args.encoder, args.start).tensors)
-            trainer.begin_here()
+            trainer.begin_with(read_fine_tuned(args.encoder, args.start).tensors)
         lower = LowerLayers.cut(encoder.to(device), folder, layer)
         encode = cached_encoder("untrained", args.cache / "vectors")
         return BaseEncoder(args.encoder, trainer, lower, encode, args.out, args.cache)
@@ -105,7 +104,7 @@ class BaseEncoder:
     def make_corpus(self, documents: Mapping[str, Document]) -> Corpus:
         return make_corpus(documents, self.lower, self.cache / "states", count_up(say))
 
-    def train(self, task: Task[UpperLayers], score_first: bool = True) -> None:
+    def train(self, task: Task, score_first: bool = True) -> None:
         """Train the upper layers and write them to the folder of the run."""
         trained = train(self.trainer, task, self.out, say, score_first)
         notes = {"recipe": asdict(self.trainer.recipe)}

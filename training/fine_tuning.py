@@ -13,23 +13,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from search.encoder.weight_files import Tensors
 from training.progress import Say
-from training.upper_layers import interpolate
+from training.upper_layers import UpperLayers, interpolate
 
 SECONDS_BETWEEN_CHECKPOINTS = 180.0
 """Work that a stopped run loses at most; chosen by hand."""
 STEPS_BETWEEN_LINES = 20
 """Steps of training between two lines with the loss; chosen by hand."""
-
-
-M = TypeVar("M", bound=nn.Module)
-M_contra = TypeVar("M_contra", bound=nn.Module, contravariant=True)
 
 
 def option(
@@ -69,7 +66,7 @@ class Step:
     """Part of the run that is done, from 0 to 1."""
 
 
-class Task(Protocol[M_contra]):
+class Task(Protocol):
     """What a model learns from and what it is scored on."""
 
     @property
@@ -80,10 +77,10 @@ class Task(Protocol[M_contra]):
     def batch_size(self) -> int:
         """Examples in one step."""
 
-    def losses(self, model: M_contra, step: Step) -> dict[str, Tensor]:
+    def losses(self, model: UpperLayers, step: Step) -> dict[str, Tensor]:
         """Losses by name; the model learns from their mean."""
 
-    def score(self, model: M_contra) -> dict[str, Any]:
+    def score(self, model: UpperLayers) -> dict[str, Any]:
         """Figures by name, in percent."""
 
 
@@ -106,10 +103,10 @@ def slope(progress: float, warmup: float) -> float:
     return min(progress / warmup if warmup else 1.0, (1 - progress) / (1 - warmup)) if progress < 1 else 0.0
 
 
-class Trainer(Generic[M]):
+class Trainer:
     """The weights, their average, the optimiser, and the number of the next step."""
 
-    def __init__(self, recipe: Recipe, model: M, device: torch.device) -> None:
+    def __init__(self, recipe: Recipe, model: UpperLayers, device: torch.device) -> None:
         self.recipe, self.device = recipe, device
         self.model = model.to(device)
         self.start = {name: value.clone() for name, value in model.state_dict().items()}
@@ -119,11 +116,12 @@ class Trainer(Generic[M]):
         self.step = 0
         self.history: list[dict[str, Any]] = []
 
-    def begin_here(self) -> None:
-        """Go on from the weights that the model has now; `share` still counts from the untrained ones."""
+    def begin_with(self, trained: Tensors) -> None:
+        """Go on from these weights; `share` still counts from the untrained ones."""
+        self.model.take(trained)
         self.average = {name: value.clone() for name, value in self.model.state_dict().items()}
 
-    def advance(self, step: Step, task: Task[M]) -> dict[str, float]:
+    def advance(self, step: Step, task: Task) -> dict[str, float]:
         """One step; returns its losses."""
         torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
         self.model.train()
@@ -141,7 +139,7 @@ class Trainer(Generic[M]):
             self.average[name].lerp_(value, move)
         return {name: float(loss.detach()) for name, loss in losses.items()}
 
-    def averaged(self) -> M:
+    def averaged(self) -> UpperLayers:
         """The averaged weights, as far from the untrained ones as the recipe says."""
         made = copy.deepcopy(self.model).eval()
         made.load_state_dict(interpolate(self.start, self.average, self.recipe.share))
@@ -166,7 +164,7 @@ class Trainer(Generic[M]):
         self.average, self.step, self.history = state["average"], state["step"], state["history"]
 
 
-def train(trainer: Trainer[M], task: Task[M], out: Path, say: Say, score_first: bool = True) -> M:
+def train(trainer: Trainer, task: Task, out: Path, say: Say, score_first: bool = True) -> UpperLayers:
     """Take all steps from where the trainer stands; losses and scores go to `run.json`."""
     plan = make_plan(trainer.recipe, task.examples, task.batch_size)
     last = min(trainer.recipe.stop or len(plan), len(plan))
@@ -199,9 +197,7 @@ def _mean(losses: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: round(float(np.mean([one[name] for one in losses])), 4) for name in losses[0]}
 
 
-def _report(
-    trainer: Trainer[M], epoch: int, losses: dict[str, float], task: Task[M], out: Path, say: Say
-) -> None:
+def _report(trainer: Trainer, epoch: int, losses: dict[str, float], task: Task, out: Path, say: Say) -> None:
     """Score the averaged weights and write down what is known so far."""
     scores = task.score(trainer.averaged())
     trainer.history.append({"epoch": epoch, "step": trainer.step, "losses": losses, "scores": scores})

@@ -9,7 +9,7 @@ once on pools that were left aside. docs/studies/questions.md has what came of i
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from evaluation.graded_pools import JUDGED
 from evaluation.significance import compare
 from evaluation.tables import table
+from search.types import PANELS
 from training.judgements import JUDGEMENTS, read_graded, read_judged
-from training.score_parts import GRID, TODAY, Parts, groups, read_parts
+from training.score_parts import GRID, TODAY, Parts, read_parts
 from training.vector_cache import cached_encoder
 
 Values = NDArray[np.float64]
@@ -86,21 +87,19 @@ def choose(
 
 def describe(pools: Sequence[Parts], others: Sequence[Parts]) -> str:
     """Each choice held against today's weights: on all pools, on those the encoder has not seen, by facet."""
-    ours, theirs = (
-        np.array([[one.values(one.scores(w)) for w in GRID] for one in some]) for some in (pools, others)
-    )
+    ours, theirs = (np.array([[one.values(w) for w in GRID] for one in some]) for some in (pools, others))
     choices = [choose("one choice", pools, others, ours, alone=False)]
     choices += [choose("by facet", pools, others, ours, alone=True)]
     rows = []
-    shown = [(name, ours[mine], [one.pools[mine] for one in choices]) for name, mine in groups(pools)]
+    groups = [(name, ours[mine], [one.pools[mine] for one in choices]) for name, mine in _groups(pools)]
     held = [place for place, one in enumerate(pools) if one.held_out]
     if held:
-        shown.insert(1, ("held out from the encoder", ours[held], [one.pools[held] for one in choices]))
-    shown += [
+        groups.insert(1, ("held out from the encoder", ours[held], [one.pools[held] for one in choices]))
+    groups += [
         (f"others: {name}", theirs[mine], [one.others[mine] for one in choices])
-        for name, mine in groups(others)
+        for name, mine in _groups(others)
     ]
-    for name, values, picked in shown:
+    for name, values, picked in groups:
         today = values[:, TODAY]
         rows.append(_row(name, "today", today, today))
         for choice, weights in zip(choices, picked, strict=True):
@@ -110,6 +109,14 @@ def describe(pools: Sequence[Parts], others: Sequence[Parts]) -> str:
         found = {one.facet: GRID[weights] for one, weights in zip(others, choice.others, strict=True)}
         lines += [f"{choice.title}: {facet} {weights}" for facet, weights in found.items()]
     return "\n".join(lines)
+
+
+def _groups(pools: Sequence[Parts]) -> Iterator[tuple[str, list[int]]]:
+    """Names of groups and the places of their pools."""
+    yield "all", list(range(len(pools)))
+    for panel in PANELS:
+        if mine := [place for place, one in enumerate(pools) if one.facet == panel]:
+            yield str(panel), mine
 
 
 def _row(group: str, title: str, values: Values, today: Values) -> list[str]:

@@ -88,14 +88,6 @@ def graded_round(
 
 def development_pools(data: Path, make_corpus: MakeCorpus, label: Encode) -> PoolSet:
     """CSFCube's development queries, only for scoring."""
-    documents, graded = development_graded(data)
-    needed = {paper for one in graded for paper in (one.query, *one.grades)}
-    corpus = make_corpus({paper: documents[paper] for paper in documents if paper in needed})
-    return PoolSet(corpus, make_pools(graded, corpus, Words(documents), label(corpus.documents)))
-
-
-def development_graded(data: Path) -> tuple[dict[str, Document], list[Graded]]:
-    """CSFCube's papers, and its development queries."""
     collection = read_csfcube(data / "csfcube")
     documents = {
         paper.id: Document(paper.title, tuple(one.text for one in paper.sentences))
@@ -113,4 +105,6 @@ def development_graded(data: Path) -> tuple[dict[str, Document], list[Graded]]:
     ]
     if not graded:
         raise InputError(f"{data / 'csfcube'} has no development queries: fetch evaluation_splits.json, too.")
-    return documents, graded
+    needed = {paper for one in graded for paper in (one.query, *one.grades)}
+    corpus = make_corpus({paper: documents[paper] for paper in documents if paper in needed})
+    return PoolSet(corpus, make_pools(graded, corpus, Words(documents), label(corpus.documents)))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics import ndcg
 from search.ranking.scoring import SAME_PANEL, WORDS
-from search.types import PANELS, Document
+from search.types import Document
 from training.corpus import Words
 from training.judgements import SOURCE_MARK, Graded
 from training.pool_ranking import RELEVANT_FROM
@@ -37,12 +37,6 @@ class Parts:
     facet: str
     held_out: bool
     """Whether the encoder was not trained on it."""
-    query: Document
-    sentences: tuple[int, ...]
-    """Those of the query that were asked about."""
-    papers: tuple[Document, ...]
-    in_panel: tuple[Floats, ...]
-    """For each candidate [n]: 1 where its sentence belongs to the facet that was asked about."""
     match: Mapping[float, Floats]
     """By what the same panel gains, [c]."""
     whole: Floats
@@ -53,24 +47,14 @@ class Parts:
     def fold(self) -> int:
         return hashlib.sha256(self.id.encode()).digest()[1] % FOLDS
 
-    def scores(self, weights: Weights) -> Floats:
+    def values(self, weights: Weights) -> tuple[float, float]:
+        """Average precision and NDCG%20 in percent."""
         same_panel, whole, words = weights
-        return (1 - whole) * self.match[same_panel] + whole * self.whole + words * self.words
-
-    def values(self, scores: Floats) -> tuple[float, float]:
-        """Average precision and NDCG%20 of these scores, in percent."""
+        scores = (1 - whole) * self.match[same_panel] + whole * self.whole + words * self.words
         gains = [self.grades[place] for place in np.argsort(-scores, kind="stable")]
         places = 1 + np.flatnonzero(np.array(gains) >= RELEVANT_FROM)
         precision = float(np.mean(np.arange(1, len(places) + 1) / places)) if len(places) else 0.0
         return 100 * precision, 100 * ndcg(gains, len(gains) // 5)
-
-
-def groups(pools: Sequence[Parts]) -> Iterator[tuple[str, list[int]]]:
-    """Names of groups and the places of their pools."""
-    yield "all", list(range(len(pools)))
-    for panel in PANELS:
-        if mine := [place for place, one in enumerate(pools) if one.facet == panel]:
-            yield str(panel), mine
 
 
 def read_parts(
@@ -94,20 +78,13 @@ def _parts_of_source(
             continue
         asked = vectors.of(place[one.query])[list(one.sentences)]
         papers = [place[id] for id in kept]
-        cosines = [asked @ vectors.of(paper).T for paper in papers]
-        in_panel = tuple(vectors.in_panel(paper, one.facet) for paper in papers)
-        pairs = list(zip(cosines, in_panel, strict=True))
+        cosines = [(asked @ vectors.of(paper).T, vectors.in_panel(paper, one.facet)) for paper in papers]
         match = {
-            gain: np.array([(cosine + gain * same).max(1).mean() for cosine, same in pairs], np.float32)
+            gain: np.array([(cosine + gain * same).max(1).mean() for cosine, same in cosines], np.float32)
             for gain in {weights[0] for weights in GRID}
         }
         whole = vectors.papers[papers].astype(np.float32) @ vectors.papers[place[one.query]].astype(
             np.float32
         )
         lexical = words.likeness(documents[one.query], one.sentences, list(kept))
-        texts = tuple(documents[id] for id in kept)
-        query, grades = documents[one.query], tuple(kept.values())
-        yield Parts(
-            *(one.id, one.facet, one.held_out, query, one.sentences, texts, in_panel),
-            *(match, whole, lexical, grades),
-        )
+        yield Parts(one.id, one.facet, one.held_out, match, whole, lexical, tuple(kept.values()))

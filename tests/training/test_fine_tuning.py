@@ -146,8 +146,7 @@ def test_training_goes_on_from_what_was_trained_before(bert: Path, rank: int) ->
     trained = {name: tensor.numpy() for name, tensor in before.tensors().items()}
     trainer = Trainer(Recipe(rank=rank), upper(bert, rank=rank), CPU)
     untrained = {name: tensor.clone() for name, tensor in trainer.averaged().tensors().items()}
-    trainer.model.take(trained)
-    trainer.begin_here()
+    trainer.begin_with(trained)
     for made in (trainer.model, trainer.averaged()):
         for name, tensor in made.tensors().items():
             torch.testing.assert_close(tensor, torch.from_numpy(trained[name]))

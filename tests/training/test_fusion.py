@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from search.types import Document
 from tests.training.made import DOCUMENTS, random_vectors
 from training.fusion import choose, describe
 from training.judgements import Graded
@@ -21,14 +20,14 @@ def some_parts(count: int, facet: str, telling: str, seed: int = 0) -> list[Part
         parts = {name: random.uniform(0, 1, 6) for name in ("match", "whole", "words")}
         parts[telling] = np.array(grades) / 3
         match = {weights[0]: parts["match"] for weights in GRID}
-        texts = (Document("", ("",)), (0,), (), ())
-        scored = (match, parts["whole"], parts["words"], grades)
-        made.append(Parts(f"{facet}{seed}{number}", facet, False, *texts, *scored))
+        made.append(
+            Parts(f"{facet}{seed}{number}", facet, False, match, parts["whole"], parts["words"], grades)
+        )
     return made
 
 
 def values_of(pools: list[Parts]) -> np.ndarray:
-    return np.array([[one.values(one.scores(weights)) for weights in GRID] for one in pools])
+    return np.array([[one.values(weights) for weights in GRID] for one in pools])
 
 
 def test_todays_weights_are_those_of_search() -> None:
@@ -42,7 +41,7 @@ def test_todays_weights_are_those_of_search() -> None:
         scores.append(cosines.max(1).mean() + parts.words[place])
     grades = [parts.grades[place] for place in np.argsort(scores)[::-1]]
     places = 1 + np.flatnonzero(np.array(grades) >= 2)
-    precision, best = parts.values(parts.scores(GRID[TODAY]))
+    precision, best = parts.values(GRID[TODAY])
     assert precision == pytest.approx(100 * np.mean([1 / places[0], 2 / places[1]]))
     assert best == pytest.approx(100 * grades[0] / 3)
 

@@ -22,7 +22,7 @@ def test_help_does_not_load_torch() -> None:
     assert done.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("name", ["labeller", "encoder", "cocitations", "reader", "fusion"])
+@pytest.mark.parametrize("name", ["labeller", "encoder", "cocitations", "fusion"])
 def test_every_command_is_a_module(name: str) -> None:
     assert name in COMMANDS
     module = importlib.import_module(f"training.{name}")
