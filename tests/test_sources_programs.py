@@ -393,3 +393,11 @@ def test_a_work_of_crossref_with_one_text_for_its_journal() -> None:
 def test_inventors_in_tables_of_lens() -> None:
     table = "Display Key,Title,Applicants,Inventors\nUS 1 B2,Rain maker,RAIN CO,AUTHOR ADA B;;BEE BEA\n"
     assert read_one(table, "x.csv").authors == ("AUTHOR, ADA B", "BEE, BEA")
+
+
+@pytest.mark.parametrize(
+    ("cell", "authors"), [("X", ("X",)), ("['Bee', \"O'Neil\"]", ("Bee", "O'Neil"))], ids=["letter", "list"]
+)
+def test_a_letter_is_no_list_and_a_quote_within_a_list_no_end(cell: str, authors: tuple[str, ...]) -> None:
+    quoted = cell.replace('"', '""')
+    assert read_one(f'title,authors,abstract\nRain,"{quoted}",It rains.\n').authors == authors
